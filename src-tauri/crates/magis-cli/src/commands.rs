@@ -163,7 +163,7 @@ fn own_program() -> Result<PathBuf, Failure> {
 fn completions(place: &Place, shell: clap_complete::Shell) -> Result<ExitStatus, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "magis", &mut script);
-    place.screen.write(&String::from_utf8_lossy(&script))?;
+    place.screen.exactly(&String::from_utf8_lossy(&script))?;
     Ok(ExitStatus::Success)
 }
 

@@ -24,7 +24,10 @@ fn main() -> ExitCode {
     } else if word == commands::WORKER {
         commands::serve_as_worker()
     } else {
-        commands::run(args::Cli::parse())
+        match args::Cli::try_parse() {
+            Ok(arguments) => commands::run(arguments),
+            Err(told) => return tell_of_arguments(&told),
+        }
     };
     match ended {
         Ok(code) => code,
@@ -34,4 +37,15 @@ fn main() -> ExitCode {
             failure.exit().into()
         }
     }
+}
+
+/// Prints the help that was asked for, or what is wrong with the arguments, which may have been pasted from anywhere.
+fn tell_of_arguments(told: &clap::Error) -> ExitCode {
+    // Where the stream is closed, the exit code alone has to do.
+    if told.use_stderr() {
+        let _ = std::io::stderr().write_all(render::clean(&told.to_string()).as_bytes());
+    } else {
+        let _ = told.print();
+    }
+    ExitCode::from(told.exit_code() as u8)
 }

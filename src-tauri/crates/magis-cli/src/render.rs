@@ -7,6 +7,6 @@ mod list;
 pub use calls::calls_table;
 pub use list::table_of_runs;
 pub use magis_engine::transcript::{
-    Detail, Paint, Section, Table, Tone, Transcript, bytes, clean, count, day_and_minute, local_time, one_line,
-    outcome_sentence, seconds, shown_patch, shown_run, span, standing, thousands,
+    Detail, Paint, Section, Table, Tone, Transcript, bytes, clean, count, day_and_minute, escaped, local_time,
+    one_line, outcome_sentence, seconds, shown_patch, shown_run, span, standing, thousands,
 };

@@ -5,9 +5,9 @@
 
 use crate::args::ColorChoice;
 use crate::failure::Failure;
-use crate::render::{Paint, clean};
+use crate::render::{Paint, clean, escaped};
 use console::Term;
-use std::borrow::Cow;
+use serde_json::Value;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 /// How wide text runs at the most, also on a wider terminal: longer lines are hard to read.
@@ -64,28 +64,47 @@ impl Screen {
         self.has_person() && io::stderr().is_terminal() && !is_dumb(&variable)
     }
 
-    /// Writes text: byte by byte to a program, without what a terminal would obey to a person.
+    /// Writes text, without what a terminal would obey: also to a program, which may well hand it on to one.
     pub fn write(self, text: &str) -> Result<(), Failure> {
-        let text = match self.reader {
-            Reader::Person => Cow::Owned(self.paint.harmless(text)),
-            Reader::Program => Cow::Borrowed(text),
-        };
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::BrokenPipe => Failure::OutputClosed,
-                _ => Failure::error(
-                    format!("cannot write to standard output: {error}"),
-                    "check where it leads, and the free space there",
-                ),
-            })
+        put(&self.paint.harmless(text))
     }
 
     /// Writes a line and its line break.
     pub fn line(self, text: &str) -> Result<(), Failure> {
         self.write(&format!("{text}\n"))
     }
+
+    /// Writes what is asked for byte by byte, a patch say: to a program as it is, to a person as any text.
+    pub fn exactly(self, text: &str) -> Result<(), Failure> {
+        match self.reader {
+            Reader::Person => self.write(text),
+            Reader::Program => put(text),
+        }
+    }
+
+    /// Writes a value in JSON over several lines.
+    pub fn json(self, value: &Value) -> Result<(), Failure> {
+        self.line(&escaped(&format!("{value:#}")))
+    }
+}
+
+/// Returns a value in JSON on one line.
+pub fn json_line(value: &Value) -> String {
+    escaped(&value.to_string()).into_owned()
+}
+
+/// Writes text to standard output.
+fn put(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+            _ => Failure::error(
+                format!("cannot write to standard output: {error}"),
+                "check where it leads, and the free space there",
+            ),
+        })
 }
 
 /// Returns whether colour is used: what was asked for decides, else a person at a terminal who did not set `NO_COLOR`.

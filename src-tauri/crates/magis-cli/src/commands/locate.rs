@@ -60,9 +60,7 @@ pub fn locate(place: &Place, args: &LocateArgs) -> Result<ExitStatus, Failure> {
     location.ranking.candidates.truncate(args.top as usize);
     location.symbols.truncate(args.top as usize);
     if args.json {
-        // A value made of strings and numbers can always be written.
-        let text = serde_json::to_string_pretty(&report(&root, &location, judgement.as_ref())).unwrap_or_default();
-        place.screen.write(&(text + "\n"))?;
+        place.screen.json(&report(&root, &location, judgement.as_ref()))?;
     } else {
         place.screen.write(&page(place, &location, judgement.as_ref()))?;
     }

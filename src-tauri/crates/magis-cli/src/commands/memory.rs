@@ -65,10 +65,7 @@ fn status(place: &Place, magis: &Magis, path: &Path, as_json: bool) -> Result<Ex
     let files = magis.memory_of(known.id, &magis.files_of(known.id, &BaseChoice::Head)?)?;
     let days = magis.memory_days(known.id)?;
     if as_json {
-        let report = report_json(&known, &files, &days);
-        // A value made of strings and numbers can always be written.
-        let text = serde_json::to_string_pretty(&report).unwrap_or_default();
-        screen.write(&(text + "\n"))?;
+        screen.json(&report_json(&known, &files, &days))?;
         return Ok(ExitStatus::Success);
     }
     let counted = |state| files.iter().filter(|file| file.state == state).count();

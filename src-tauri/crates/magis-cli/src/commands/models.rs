@@ -68,7 +68,7 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
         let here = installed.iter().map(installed_json);
         let rest = others.iter().map(|entry| entry_json(entry));
         let all: Value = here.chain(rest).collect();
-        screen.line(&format!("{all:#}"))?;
+        screen.json(&all)?;
         return Ok(ExitStatus::Success);
     }
     let mut page = Section::new(screen.paint, screen.width);

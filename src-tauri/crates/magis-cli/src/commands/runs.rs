@@ -6,7 +6,7 @@ use super::{Place, agreed, say_erasure};
 use crate::args::{ExportFormatArg, RunsCommand, ShowArgs, StatusChoice};
 use crate::exit::ExitStatus;
 use crate::failure::{Failure, refuse_existing};
-use crate::render::{Tone, calls_table, clean, count, shown_patch, shown_run, standing, table_of_runs};
+use crate::render::{Tone, calls_table, clean, count, escaped, shown_patch, shown_run, standing, table_of_runs};
 use crate::screen::tell;
 use magis_core::RunId;
 use magis_engine::records::{DeletedRun, RunEntry, RunFilter, RunSearch, SnippetSpan, StoredStatus, TextSource};
@@ -99,7 +99,7 @@ fn show(place: &Place, magis: &Magis, args: &ShowArgs) -> Result<ExitStatus, Fai
         if screen.has_person() {
             screen.write(&shown_patch(&Patch::parse(&patch)?, screen.paint, screen.width))?;
         } else {
-            screen.write(&patch)?;
+            screen.exactly(&patch)?;
         }
         return Ok(ExitStatus::Success);
     }
@@ -172,7 +172,7 @@ fn export(
     format: ExportFormatArg,
 ) -> Result<ExitStatus, Failure> {
     let text = match format {
-        ExportFormatArg::Json => magis.export(run)? + "\n",
+        ExportFormatArg::Json => escaped(&magis.export(run)?).into_owned() + "\n",
         ExportFormatArg::Markdown => magis.markdown(run)?,
     };
     let Some(out) = out else {
@@ -294,6 +294,6 @@ fn entry_json(entry: &RunEntry) -> Value {
 }
 
 fn print_json(place: &Place, value: &Value) -> Result<ExitStatus, Failure> {
-    place.screen.line(&format!("{value:#}"))?;
+    place.screen.json(value)?;
     Ok(ExitStatus::Success)
 }

@@ -113,7 +113,7 @@ fn print_json(place: &Place, outcome: &Outcome, changed: &[PathBuf]) -> Result<(
         "stdout": outcome.stdout.text(),
         "stderr": outcome.stderr.text(),
     });
-    place.screen.line(&format!("{value:#}"))
+    place.screen.json(&value)
 }
 
 /// Returns the exit code that stands for the end of a command.

@@ -51,7 +51,7 @@ fn check(place: &Place, args: &CheckArgs) -> Result<ExitCode, Failure> {
         )
     })?;
     if args.show {
-        place.screen.line(known.script.trim_end())?;
+        place.screen.exactly(&format!("{}\n", known.script.trim_end()))?;
         return Ok(ExitCode::SUCCESS);
     }
     let script = match &args.script {
@@ -82,7 +82,7 @@ fn check(place: &Place, args: &CheckArgs) -> Result<ExitCode, Failure> {
             .iter()
             .filter_map(|(tree, run)| Some(json!({ "tree": tree, "run": run.as_ref()? })))
             .collect();
-        place.screen.line(&format!("{:#}", Value::Array(all)))?;
+        place.screen.json(&Value::Array(all))?;
     } else {
         for (tree, run) in trees {
             let Some(run) = run else { continue };
@@ -123,7 +123,7 @@ fn list(place: &Place, args: &ListTestsArgs) -> Result<ExitCode, Failure> {
             command_as_json(number, command, *allowed)
         };
         let rows = (1..).zip(&listed).map(row).collect();
-        place.screen.line(&format!("{:#}", Value::Array(rows)))?;
+        place.screen.json(&Value::Array(rows))?;
         return Ok(ExitCode::SUCCESS);
     }
     for (number, (command, allowed)) in (1..).zip(&listed) {
@@ -271,7 +271,7 @@ fn run_tests(place: &Place, args: &RunTestsArgs) -> Result<ExitCode, Failure> {
     };
     let done = done?;
     if args.json {
-        place.screen.line(&format!("{:#}", as_json(&done)))?;
+        place.screen.json(&as_json(&done))?;
     } else {
         for left_out in checkout.left_out() {
             tell(&clean(&format!(

@@ -6,9 +6,11 @@ use crate::args::WatchArgs;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::render::{clean, count, thousands};
+use crate::screen::json_line;
 use magis_core::RepoPath;
 use magis_engine::repository::{ChangedPaths, GitPart, HeadPlace, RepoChange, WatchOptions};
 use magis_engine::{Magis, SummarisationBudget, SummarisationModel, WatchEvent};
+use serde_json::json;
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -53,15 +55,14 @@ async fn follow(place: &Place, magis: &Magis, args: &WatchArgs) -> Result<ExitSt
     let stop = CancellationToken::new();
     tokio::spawn(listen(stop.clone()));
     while let Some(Some(told)) = stop.run_until_cancelled(events.recv()).await {
-        let line = if args.json { json(&told) } else { line(&told) };
+        let line = if args.json {
+            json_line(&json!(told))
+        } else {
+            line(&told)
+        };
         place.screen.line(&line)?;
     }
     Ok(ExitStatus::Stopped)
-}
-
-fn json(event: &WatchEvent) -> String {
-    // Events are made of strings and numbers, which can always be written.
-    serde_json::to_string(event).unwrap_or_default()
 }
 
 /// Returns what happened, as a person reads it.

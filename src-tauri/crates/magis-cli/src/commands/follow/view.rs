@@ -4,7 +4,7 @@ use super::super::Place;
 use crate::args::FollowArgs;
 use crate::failure::Failure;
 use crate::render::{Detail, Tone, Transcript, clean, count, outcome_sentence, span, thousands};
-use crate::screen::{Screen, tell};
+use crate::screen::{Screen, json_line, tell};
 use crate::status::StatusLine;
 use magis_core::{Agent, RunEvent, RunId, RunOutcome, RunningCode, Stage, TaskId};
 use magis_engine::records::{CallOrigin, StoredEvent};
@@ -143,7 +143,7 @@ impl View {
                     self.state = self.state.take().and_then(|state| after(state, &event));
                     let told = match &mut self.form {
                         Form::Text(transcript) => transcript.tell(&event),
-                        Form::Json => json_line(seq, &event),
+                        Form::Json => event_line(seq, &event),
                     };
                     self.print(&told)?;
                 }
@@ -265,7 +265,7 @@ impl View {
                     transcript.take_in(&stored.event);
                     String::new()
                 }
-                Form::Json => json_line(stored.seq, &stored.event),
+                Form::Json => event_line(stored.seq, &stored.event),
             };
             self.print(&told)?;
         }
@@ -356,8 +356,8 @@ fn running(code: RunningCode, changed: bool, task: Option<TaskId>) -> String {
     }
 }
 
-fn json_line(seq: u32, event: &RunEvent) -> String {
-    format!("{}\n", serde_json::json!({ "seq": seq, "event": event }))
+fn event_line(seq: u32, event: &RunEvent) -> String {
+    json_line(&serde_json::json!({ "seq": seq, "event": event })) + "\n"
 }
 
 /// Returns a length of time that pretends no more than an estimate knows.

@@ -20,7 +20,7 @@ pub use magis_core::text::{bytes, count, thousands, without_code_marks};
 pub use paint::{Paint, Tone};
 pub use render::{BaseText, Transcript, outcome_sentence};
 pub use section::{Section, Table};
-pub use text::{clean, one_line, span};
+pub use text::{clean, escaped, one_line, span};
 pub use time::{day_and_minute, local_time};
 pub use totals::{seconds, totals_table};
 

@@ -25,6 +25,26 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
+/// JSON with what [`clean`] would change in it written by its number, as in `\u202e`: the value stays what it is.
+pub fn escaped(json: &str) -> Cow<'_, str> {
+    let harmless = |c: char| matches!(c, '\n' | '\t') || !(c.is_control() || is_unseen(c));
+    if json.chars().all(harmless) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if harmless(c) {
+            escaped.push(c);
+        } else {
+            // Such characters stand nowhere but in a string.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 /// Returns characters that are not seen, or that turn the direction of what stands around them. The window has the same
 /// list (`ui/src/components/visible.ts`).
 fn is_unseen(c: char) -> bool {
