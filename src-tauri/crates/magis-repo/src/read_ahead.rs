@@ -58,7 +58,7 @@ impl ReadAhead<'_> {
         }
     }
 
-    /// Reads a blob and those after it. Where that fails as a whole, each is still to be read alone.
+    /// Reads a blob and those after it, up to one over which the reader is lost.
     fn read_from(&mut self, blob: &BlobId) {
         let Some(&place) = self.places.get(blob) else { return };
         let is_of_use = self.read.len() * 2 <= self.window;
@@ -67,9 +67,6 @@ impl ReadAhead<'_> {
         let end = (place + self.window).min(self.blobs.len());
         let wanted = &self.blobs[place..end];
         let read = self.snapshot.store().read_all(wanted, MAX_FILE_BYTES);
-        match read {
-            Ok(read) => self.read.extend(wanted.iter().cloned().zip(read)),
-            Err(_) => self.window = 1,
-        }
+        self.read.extend(wanted.iter().cloned().zip(read));
     }
 }

@@ -102,7 +102,7 @@ pub(crate) enum Request {
         /// The most bytes that are asked for; none: as many as are read of any object.
         most: Option<u64>,
     },
-    /// The bytes of these blobs, one after the other, and beside them the length of each or why it cannot be read.
+    /// The bytes of these blobs, or why one cannot be read, a part for each.
     Blobs {
         ids: Vec<String>,
         /// The most bytes that are asked for of each.
@@ -282,7 +282,7 @@ impl Reading {
                 };
                 Ok(Frame::of(&ObjectKind::from(kind))?.with(bytes))
             }
-            Request::Blobs { ids, most } => self.objects()?.blobs(&ids, most),
+            Request::Blobs { ids, most } => self.objects()?.blobs(&ids, most, parts),
             Request::Missing { ids } => Frame::of(&self.repository()?.missing(ids)?),
             Request::Size { id } => Frame::of(&self.objects()?.size(&id)?),
             Request::Measure { tree } => {

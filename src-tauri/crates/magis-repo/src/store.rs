@@ -15,6 +15,7 @@ use magis_platform::private;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::{fmt, fs};
@@ -137,29 +138,21 @@ impl ObjectStore {
         })
     }
 
-    /// Returns the bytes of blobs, each at most so many, in one answer.
-    pub(crate) fn read_all(&self, blobs: &[BlobId], most: u64) -> Result<Vec<Result<Vec<u8>, RepoError>>, RepoError> {
+    /// Returns the bytes of blobs, each at most so many, by one question; the last is the one over which the reader was lost, if it was.
+    pub(crate) fn read_all(&self, blobs: &[BlobId], most: u64) -> Vec<Result<Vec<u8>, RepoError>> {
         let ids = blobs.iter().map(|blob| blob.0.clone()).collect();
-        let (lengths, bytes): (Vec<Result<usize, RepoError>>, _) =
-            self.reader().ask_for_bytes(Request::Blobs { ids, most })?;
-        if lengths.len() != blobs.len() {
-            return Err(RepoError::wire("there are not as many blobs as were asked for"));
-        }
-        let mut rest = bytes.as_slice();
-        let mut read = Vec::with_capacity(lengths.len());
-        for length in lengths {
-            read.push(match length {
-                Ok(length) => {
-                    let (one, others) = rest
-                        .split_at_checked(length)
-                        .ok_or_else(|| RepoError::wire("a blob is cut"))?;
-                    rest = others;
-                    Ok(one.to_vec())
-                }
-                Err(error) => Err(error),
+        let mut read = Vec::with_capacity(blobs.len());
+        let answer = self.reader().ask_for_parts(Request::Blobs { ids, most }, &mut |part| {
+            read.push(match part.value::<Option<RepoError>>() {
+                Ok(None) => Ok(part.bytes),
+                Ok(Some(error)) | Err(error) => Err(error),
             });
+            ControlFlow::Continue(())
+        });
+        if let Err(error) = answer {
+            read.push(Err(error));
         }
-        Ok(read)
+        read
     }
 
     /// Refuses a tree that is too large or too deep to be listed.

@@ -48,7 +48,7 @@ pub fn serve_git() -> ExitCode {
 
 fn serve() -> io::Result<()> {
     let mut input = BufReader::new(io::stdin());
-    let mut output = BufWriter::with_capacity(1 << 16, io::stdout());
+    let mut output = BufWriter::with_capacity(link::AT_ONCE, io::stdout());
     let Some(begin) = read_request::<Begin>(&mut input)? else {
         return Ok(());
     };

@@ -46,18 +46,6 @@ pub(crate) fn read_at_most(
     }
 }
 
-/// Appends the bytes of a blob, and returns how many they are; an error as of [`read_at_most`].
-pub(crate) fn append_blob(odb: &Odb<'_>, id: Oid, most: u64, to: &mut Vec<u8>) -> Result<usize, RepoError> {
-    let kind = ObjectType::Blob;
-    check(odb, id, kind, Some(most))?;
-    let object = odb.read(id).map_err(|source| failed(source, id, kind))?;
-    if object.kind() != kind {
-        return Err(missing(id, kind));
-    }
-    to.extend_from_slice(object.data());
-    Ok(object.data().len())
-}
-
 /// Looks at the header of an object: an error where it is missing or too large.
 pub(crate) fn check(odb: &Odb<'_>, id: Oid, kind: ObjectType, most: Option<u64>) -> Result<(), RepoError> {
     let (bytes, found) = odb.read_header(id).map_err(|source| failed(source, id, kind))?;

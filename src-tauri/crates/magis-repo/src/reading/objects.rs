@@ -46,16 +46,21 @@ impl Objects {
         bounds::read_at_most(&self.odb()?, id_of(id, kind.str())?, kind, most)
     }
 
-    /// Returns the bytes of blobs, and the length of each or why it cannot be read.
-    pub fn blobs(&self, ids: &[String], most: u64) -> Result<Frame, RepoError> {
+    /// Tells the bytes of blobs, or why one cannot be read, a part for each.
+    pub fn blobs(&self, ids: &[String], most: u64, parts: Parts<'_>) -> Result<Frame, RepoError> {
         let odb = self.odb()?;
-        let mut bytes = Vec::new();
-        let mut lengths: Vec<Result<usize, RepoError>> = Vec::with_capacity(ids.len());
         for id in ids {
-            let read = id_of(id, ObjectType::Blob.str()).and_then(|id| bounds::append_blob(&odb, id, most, &mut bytes));
-            lengths.push(read);
+            let kind = ObjectType::Blob;
+            let read = id_of(id, kind.str()).and_then(|id| bounds::read_at_most(&odb, id, kind, Some(most)));
+            let part = match read {
+                Ok((_, bytes)) => Frame::of(&None::<RepoError>)?.with(bytes),
+                Err(error) => Frame::of(&Some(error))?,
+            };
+            if parts(part).is_break() {
+                break;
+            }
         }
-        Ok(Frame::of(&lengths)?.with(bytes))
+        Ok(Frame::default())
     }
 
     /// Returns the size of a blob; none if it is missing.

@@ -25,6 +25,9 @@ const LONG: Duration = Duration::from_mins(3);
 #[cfg(unix)]
 const LOOK: Duration = Duration::from_millis(100);
 
+/// So many bytes of an answer are on their way at a time: to be woken for a few costs more than to read them.
+pub(super) const AT_ONCE: usize = 1 << 20;
+
 /// How a process was lost, in words.
 pub(crate) struct Lost(pub String);
 
@@ -56,6 +59,9 @@ impl Link {
         let id = child.id();
         let process = Process(Arc::new(Mutex::new(child)));
         let (input, output) = pipes.ok_or_else(|| begin(io::Error::other("it has no pipes")))?;
+        // Where it cannot hold so much, each side waits for the other more often.
+        #[cfg(target_os = "linux")]
+        let _size = rustix::pipe::fcntl_setpipe_size(&output, AT_ONCE);
         let output = Timed {
             output,
             process: id,
