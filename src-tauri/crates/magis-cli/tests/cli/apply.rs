@@ -81,6 +81,24 @@ fn a_conflict_is_named_with_its_place_and_nothing_is_touched() {
 }
 
 #[test]
+fn a_run_whose_base_was_collected_goes_into_the_working_tree_and_says_why_not_onto_a_branch() {
+    // The run's base is a commit that the repository does not have.
+    let (program, repository) = scene();
+    let refused = program.run(["apply", "1", "--branch", "fix"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    insta::assert_snapshot!(refused.err, @r"
+    error: the base commit 0123456789abcdef0123456789abcdef01234567 is no longer in the repository
+      what to do: Apply it to the working tree, or save it as a patch file.
+    ");
+    let branches = repository.git2().branches(None).unwrap().count();
+    assert_eq!(branches, 1, "no branch is made");
+    assert_eq!(program.run(["apply", "1", "--worktree"]).code, Some(0));
+    assert_eq!(text(&repository), AFTER);
+    assert_eq!(program.run(["apply", "1", "--undo"]).code, Some(0));
+    assert_eq!(text(&repository), BEFORE);
+}
+
+#[test]
 fn what_has_changed_since_is_not_taken_back() {
     let (program, repository) = scene();
     assert_eq!(program.run(["apply", "1", "--worktree"]).code, Some(0));
