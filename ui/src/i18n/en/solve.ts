@@ -246,6 +246,7 @@ export const solve = {
   'solve.facts.uncommitted': 'with uncommitted work',
   'solve.facts.model': 'Model',
   'solve.facts.began': 'Started',
+  'solve.facts.imported': 'Imported',
   'solve.facts.effort': 'Effort',
   'solve.facts.effort.value': '{files} judged, at most {rounds}',
   'solve.facts.seed': 'Seed',

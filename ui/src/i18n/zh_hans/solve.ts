@@ -245,6 +245,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.facts.uncommitted': '含未提交的修改',
   'solve.facts.model': '模型',
   'solve.facts.began': '开始于',
+  'solve.facts.imported': '导入自',
   'solve.facts.effort': '投入程度',
   'solve.facts.effort.value': '评判 {files}，至多 {rounds}',
   'solve.facts.seed': '随机种子',
