@@ -1,10 +1,12 @@
 //! Branches of a person's repository, to be made and removed. Here alone libgit2 has the repository open in this process, with objects in memory in the place
 //! of its own: of what strangers wrote it reads the configuration and the references, which the process that reads has read right before.
 
-use crate::{RepoError, Repository};
+use crate::{RepoError, Repository, ordinary};
 use git2::{ErrorCode, ObjectType, Oid};
 use magis_core::CommitId;
+use std::fs;
 use std::io::ErrorKind;
+use std::path::Path;
 
 /// Opens the repository for its references.
 pub(crate) fn open(repository: &Repository) -> Result<git2::Repository, RepoError> {
@@ -44,5 +46,20 @@ pub(crate) fn make_branch(repository: &Repository, name: &str, commit: &CommitId
     branch.map(drop).map_err(|source| match source.code() {
         ErrorCode::Exists => RepoError::BranchExists(name.to_owned()),
         _ => RepoError::git(attempt)(source),
-    })
+    })?;
+    // libgit2 takes a lock that it could not remove for removed. The branch is made all the same.
+    let _left = remove_lock(repository.common_dir(), name, |held| held == commit.0);
+    Ok(())
+}
+
+/// Removes the lock of a branch, where it holds what only we wrote: git would refuse to touch the branch for it.
+pub(crate) fn remove_lock(common_dir: &Path, name: &str, is_ours: impl Fn(&str) -> bool) -> Result<(), RepoError> {
+    let lock = common_dir.join(format!("refs/heads/{name}.lock"));
+    match ordinary::read(&lock, ordinary::TEXT) {
+        Ok(held) if is_ours(String::from_utf8_lossy(&held).trim_end()) => {
+            fs::remove_file(&lock).map_err(RepoError::io("removing", lock))
+        }
+        // None is there, or somebody else's.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }

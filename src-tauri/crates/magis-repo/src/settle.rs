@@ -5,7 +5,6 @@ use crate::root::Found;
 use crate::{Applied, AppliedFile, FileState, RepoError, Repository, references};
 use git2::{BranchType, ErrorCode};
 use magis_core::{CommitId, RepoPath};
-use std::fs;
 
 /// How a change stands that was broken off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,12 +116,8 @@ fn stands(repository: &Repository, files: &[AppliedFile], file: &AppliedFile) ->
 fn settle_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result<Settled, RepoError> {
     let handle = references::open(repository)?;
     let reference = format!("refs/heads/{name}");
-    // Git would refuse to touch the branch for the lock of a program that is gone. One that holds something else is somebody else's.
-    let lock = handle.commondir().join(format!("{reference}.lock"));
-    let is_ours = fs::read_to_string(&lock).is_ok_and(|held| held.is_empty() || held.trim_end() == commit.0);
-    if is_ours {
-        fs::remove_file(&lock).map_err(RepoError::io("removing", &lock))?;
-    }
+    // That of a program that is gone.
+    references::remove_lock(handle.commondir(), name, |held| held.is_empty() || held == commit.0)?;
     match handle.find_branch(name, BranchType::Local) {
         Ok(branch) if branch.get().target().is_some_and(|tip| tip.to_string() == commit.0) => Ok(Settled::Applied),
         Ok(_) => Ok(Settled::TakenBack { kept: Vec::new() }),

@@ -102,5 +102,8 @@ fn undo_branch(repository: &Repository, name: &str, commit: &CommitId) -> Result
         } else {
             RepoError::git("deleting the branch")(source)
         }
-    })
+    })?;
+    // As with one that is made: nobody else had a lock of it right before, and one that is being written is not empty for long.
+    let _left = references::remove_lock(repository.common_dir(), name, str::is_empty);
+    Ok(())
 }
