@@ -15,14 +15,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 const WORD: &str = "git-worker";
-const QUESTIONS: [&str; 6] = [
-    "open",
-    "state",
-    "tree listed",
-    "all files read",
-    "each read alone",
-    "300 commits",
-];
+const QUESTIONS: [&str; 5] = ["open", "state", "tree listed", "all files read", "300 commits"];
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -79,13 +72,9 @@ fn ask(git: &Git, path: &Path) -> [f64; QUESTIONS.len()] {
         drop(ahead.scan(&file.blob));
     }
     let read = lap();
-    for file in &files {
-        drop(snapshot.scan(&file.blob));
-    }
-    let read_alone = lap();
     let walked = snapshot.past(300, |_| false, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(walked.new.len(), walked.commits.len());
-    [opened, state, listed, read, read_alone, lap()]
+    [opened, state, listed, read, lap()]
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

@@ -5,7 +5,7 @@
 
 use crate::{MAX_FILE_BYTES, ReadError, RepoError, Snapshot, SourceText};
 use magis_core::BlobId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most blobs of one answer.
 const MOST: usize = 32;
@@ -14,29 +14,22 @@ const MOST: usize = 32;
 #[derive(Debug)]
 pub struct ReadAhead<'s> {
     snapshot: &'s Snapshot,
-    blobs: Vec<BlobId>,
-    places: HashMap<BlobId, usize>,
+    blobs: Vec<&'s BlobId>,
+    /// Where each stands in the list; empty until one is read, since of a list that is known nothing is.
+    places: HashMap<&'s BlobId, usize>,
     /// What was read and not asked for so far.
-    read: HashMap<BlobId, Result<Vec<u8>, RepoError>>,
+    read: HashMap<&'s BlobId, Result<Vec<u8>, RepoError>>,
     /// How many are read at a time.
     window: usize,
 }
 
 impl Snapshot {
     /// Returns a reader of these blobs, which is asked for them in about this order; it need not be asked for all.
-    pub fn read_ahead<'b>(&self, blobs: impl IntoIterator<Item = &'b BlobId>) -> ReadAhead<'_> {
-        let (mut places, mut list) = (HashMap::new(), Vec::new());
-        for blob in blobs {
-            // A blob that lies at many paths is read once.
-            if !places.contains_key(blob) {
-                places.insert(blob.clone(), list.len());
-                list.push(blob.clone());
-            }
-        }
+    pub fn read_ahead<'s>(&'s self, blobs: impl IntoIterator<Item = &'s BlobId>) -> ReadAhead<'s> {
         ReadAhead {
             snapshot: self,
-            blobs: list,
-            places,
+            blobs: blobs.into_iter().collect(),
+            places: HashMap::new(),
             read: HashMap::new(),
             window: 1,
         }
@@ -60,6 +53,12 @@ impl ReadAhead<'_> {
 
     /// Reads a blob and those after it, up to one over which the reader is lost.
     fn read_from(&mut self, blob: &BlobId) {
+        if self.places.is_empty() {
+            // A blob that lies at many paths is read once.
+            let mut seen = HashSet::new();
+            self.blobs.retain(|blob| seen.insert(*blob));
+            self.places = self.blobs.iter().copied().zip(0..).collect();
+        }
         let Some(&place) = self.places.get(blob) else { return };
         let is_of_use = self.read.len() * 2 <= self.window;
         self.window = if is_of_use { (self.window * 2).min(MOST) } else { 1 };
@@ -67,6 +66,6 @@ impl ReadAhead<'_> {
         let end = (place + self.window).min(self.blobs.len());
         let wanted = &self.blobs[place..end];
         let read = self.snapshot.store().read_all(wanted, MAX_FILE_BYTES);
-        self.read.extend(wanted.iter().cloned().zip(read));
+        self.read.extend(wanted.iter().copied().zip(read));
     }
 }

@@ -139,7 +139,7 @@ impl ObjectStore {
     }
 
     /// Returns the bytes of blobs, each at most so many, by one question; the last is the one over which the reader was lost, if it was.
-    pub(crate) fn read_all(&self, blobs: &[BlobId], most: u64) -> Vec<Result<Vec<u8>, RepoError>> {
+    pub(crate) fn read_all(&self, blobs: &[&BlobId], most: u64) -> Vec<Result<Vec<u8>, RepoError>> {
         let ids = blobs.iter().map(|blob| blob.0.clone()).collect();
         let mut read = Vec::with_capacity(blobs.len());
         let answer = self.reader().ask_for_parts(Request::Blobs { ids, most }, &mut |part| {

@@ -7,15 +7,14 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// `text` without what a terminal would obey or hide: control characters become their visible signs, and characters that
 /// turn the direction of writing or are not seen at all their numbers, as in `<U+202E>`. Line breaks and tabs stay.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    let harmless = |c: char| (c == '\n' || c == '\t' || !c.is_control()) && !is_unseen(c);
-    if text.chars().all(harmless) {
+    if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len() + 16);
     let mut before = '\n';
     for c in text.replace("\r\n", "\n").chars() {
         match c {
-            c if harmless(c) || joins_pictures(before, c) => clean.push(c),
+            c if is_harmless(c) || joins_pictures(before, c) => clean.push(c),
             '\u{7f}' => clean.push('\u{2421}'),
             c if (c as u32) < 0x20 => clean.push(char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}')),
             c => clean.push_str(&format!("<U+{:04X}>", c as u32)),
@@ -27,13 +26,12 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 
 /// JSON with what [`clean`] would change in it written by its number, as in `\u202e`: the value stays what it is.
 pub fn escaped(json: &str) -> Cow<'_, str> {
-    let harmless = |c: char| matches!(c, '\n' | '\t') || !(c.is_control() || is_unseen(c));
-    if json.chars().all(harmless) {
+    if json.chars().all(is_harmless) {
         return Cow::Borrowed(json);
     }
     let mut escaped = String::with_capacity(json.len() + 16);
     for c in json.chars() {
-        if harmless(c) {
+        if is_harmless(c) {
             escaped.push(c);
         } else {
             // Such characters stand nowhere but in a string.
@@ -43,6 +41,11 @@ pub fn escaped(json: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(escaped)
+}
+
+/// Returns whether a terminal shows `c` where it stands, or breaks the line or goes on to the next column for it.
+fn is_harmless(c: char) -> bool {
+    (matches!(c, '\n' | '\t') || !c.is_control()) && !is_unseen(c)
 }
 
 /// Returns characters that are not seen, or that turn the direction of what stands around them. The window has the same
