@@ -1,12 +1,17 @@
 //! The engine: one loaded model, its cache, and the calls on it, in the process that asks. Only a worker process should
 //! ask, because llama.cpp ends the process it lives in when an assertion of its own fails.
 //!
-//! Here are prompts and the cache's cells; loading is in `loading`, answers in `generate`, likelihoods in `score`.
+//! Any number of calls go on at the same time ([`Engine::begin`]): each step computes the next rows of all of them. Which
+//! rows those are is decided in `schedule`; a step is put together in `core`; what one call does is in `generate`, `score`
+//! and `token_edits`.
 
 mod answer;
 mod cache;
+mod call;
 mod constraint;
+mod core;
 mod departure;
+mod drafts;
 mod generate;
 mod header;
 mod loading;
@@ -15,7 +20,9 @@ mod machine;
 mod native;
 mod prompt;
 mod sampler;
+mod schedule;
 mod score;
+mod snapshots;
 mod text;
 mod thread_tuner;
 mod token_edits;
@@ -23,39 +30,60 @@ mod token_edits;
 #[cfg(feature = "dynamic-backends")]
 pub(crate) mod variants;
 
-use cache::Cache;
-use constraint::{ConstraintError, Constraints};
-use llama_cpp_2::model::LlamaModel;
-use machine::Waits;
+use call::Call;
+use constraint::ConstraintError;
+use core::{Core, Step};
 use magis_llm::chat_template::ChatTemplateError;
-use magis_llm::memory::Sequences;
-use magis_llm::protocol::{Loaded, Stats};
+use magis_llm::protocol::{Loaded, RequestId, Stats};
 use magis_llm::{
     ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest, TokenEditReply,
-    TokenEditRequest, Usage,
+    TokenEditRequest, Urgency, Usage,
 };
 use magis_platform::memory;
-use native::{CacheKind, Context, DecodeBatch, Output, Sequence, StepError, Token};
-use prompt::Tokenizer;
+use native::StepError;
+use std::cell::{Ref, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Instant;
 use thiserror::Error;
-use thread_tuner::ThreadTuner;
 
-/// A model that is loaded, with its context, its cache and its sampler.
+/// A model that is loaded, and the calls that are made on it.
 pub struct Engine {
-    context: Context,
-    cache: Cache,
-    tokenizer: Tokenizer,
-    constraints: Option<Constraints>,
-    thread_tuner: ThreadTuner,
-    waits: Waits,
-    begun: Instant,
+    // The calls go first when the engine is dropped: they give back what they hold.
+    calls: Vec<Running>,
+    core: Rc<RefCell<Core>>,
     abort: Arc<AtomicBool>,
-    loaded: Loaded,
-    stats: Stats,
-    model: Arc<LlamaModel>,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ask {
+    Chat(ChatRequest),
+    GenerateAll(Vec<GenerateRequest>),
+    Score(ScoreRequest),
+    TokenEdits(TokenEditRequest),
+}
+
+/// What comes of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    Chat(ChatReply),
+    GeneratedAll(Vec<ChatReply>),
+    Score(ScoreReply),
+    TokenEdits(TokenEditReply),
+}
+
+/// What happened to a call.
+#[derive(Debug)]
+pub enum CallEvent {
+    /// It wrote this.
+    Text(RequestId, String),
+    /// It has an answer, or an error that its caller can be told.
+    Ended(RequestId, Result<Answer, LlmError>),
 }
 
 /// What ends a call without an answer.
@@ -67,6 +95,11 @@ pub enum LlamaError {
     /// llama.cpp failed in a way that leaves its state unknown: the process should end.
     #[error("the engine cannot go on: {0}")]
     Broken(StepError),
+}
+
+struct Running {
+    id: RequestId,
+    answer: Pin<Box<dyn Future<Output = Result<Answer, LlamaError>>>>,
 }
 
 impl From<StepError> for LlamaError {
@@ -94,21 +127,90 @@ impl From<ConstraintError> for LlamaError {
     }
 }
 
+/// How often calls may be looked at without anything coming of it before they are taken to wait for one another.
+const MOST_IDLE_TURNS: u32 = 3;
+
 impl Engine {
+    /// Begins a call. It goes on with each [`Engine::turn`].
+    pub fn begin(&mut self, id: RequestId, urgency: Urgency, ask: Ask) {
+        if self.calls.is_empty() {
+            self.core.borrow_mut().clock = Instant::now();
+        }
+        let call = Call::new(&self.core, id, urgency);
+        let answer: Pin<Box<dyn Future<Output = _>>> = match ask {
+            Ask::Chat(request) => Box::pin(async { generate::chat(call, request).await.map(Answer::Chat) }),
+            Ask::GenerateAll(requests) => {
+                Box::pin(async { generate::generate_all(call, requests).await.map(Answer::GeneratedAll) })
+            }
+            Ask::Score(request) => Box::pin(async { score::score(call, request).await.map(Answer::Score) }),
+            Ask::TokenEdits(request) => {
+                Box::pin(async { token_edits::token_edits(call, request).await.map(Answer::TokenEdits) })
+            }
+        };
+        self.calls.push(Running { id, answer });
+    }
+
+    /// Returns whether no call goes on.
+    pub fn is_idle(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Ends a call without an answer. False where there is no such call.
+    pub fn cancel(&mut self, id: RequestId) -> bool {
+        let before = self.calls.len();
+        self.calls.retain(|call| call.id != id);
+        self.calls.len() < before
+    }
+
+    /// Computes one step for all calls. `about_to` is told which of them have rows in it. A step that the abort flag
+    /// interrupts ends those as cancelled.
+    ///
+    /// # Errors
+    /// When llama.cpp is in a state that it cannot go on from.
+    pub fn turn(&mut self, about_to: &mut dyn FnMut(&[RequestId])) -> Result<Vec<CallEvent>, LlamaError> {
+        let mut events = Vec::new();
+        for _ in 0..MOST_IDLE_TURNS {
+            self.poll(&mut events)?;
+            let step = self.core.borrow_mut().step(about_to).map_err(LlamaError::Broken)?;
+            match step {
+                Step::Computed => {
+                    self.poll(&mut events)?;
+                    return Ok(events);
+                }
+                Step::Interrupted(calls) => {
+                    for id in calls {
+                        self.cancel(id);
+                        events.push(CallEvent::Ended(id, Err(LlmError::Cancelled)));
+                    }
+                    return Ok(events);
+                }
+                Step::Idle if self.calls.is_empty() => return Ok(events),
+                Step::Idle => {}
+            }
+        }
+        Err(LlamaError::Broken(StepError::Malformed("calls wait for one another")))
+    }
+
+    /// Computes answers without drafts from now on, to measure what they are worth.
+    #[doc(hidden)]
+    pub fn without_drafts(&mut self) {
+        self.core.borrow_mut().drafts = false;
+    }
+
     /// Tells which model is loaded, with which context.
-    pub fn loaded(&self) -> &Loaded {
-        &self.loaded
+    pub fn loaded(&self) -> Ref<'_, Loaded> {
+        Ref::map(self.core.borrow(), |core| &core.loaded)
     }
 
     /// Continues a conversation; text goes to `sink` as it comes.
     ///
     /// # Errors
-    /// When the prompt does not fit, an answer cannot keep to the form asked for, or the call is cancelled.
+    /// When the prompt does not fit, an answer cannot keep to the form asked for, or the abort flag is set.
     pub fn chat(&mut self, request: &ChatRequest, sink: &mut dyn FnMut(&str)) -> Result<ChatReply, LlamaError> {
-        let reply = generate::chat(self, request, sink)?;
-        self.note(&reply.usage);
-        self.stats.generated_tokens += u64::from(reply.usage.generated_tokens);
-        Ok(reply)
+        match self.answer(Ask::Chat(request.clone()), sink)? {
+            Answer::Chat(reply) => Ok(reply),
+            _ => Err(another_answer()),
+        }
     }
 
     /// Answers requests side by side, as many at a time as fit; the text of the first goes to `sink` as it comes.
@@ -120,231 +222,143 @@ impl Engine {
         requests: &[GenerateRequest],
         sink: &mut dyn FnMut(&str),
     ) -> Result<Vec<ChatReply>, LlamaError> {
-        let replies = generate::generate_all(self, requests, sink)?;
-        for reply in &replies {
-            self.note(&reply.usage);
-            self.stats.generated_tokens += u64::from(reply.usage.generated_tokens);
+        match self.answer(Ask::GenerateAll(requests.to_vec()), sink)? {
+            Answer::GeneratedAll(replies) => Ok(replies),
+            _ => Err(another_answer()),
         }
-        Ok(replies)
     }
 
     /// Returns how likely each continuation is.
     ///
     /// # Errors
-    /// When the prompt does not fit, or the call is cancelled.
+    /// When the prompt does not fit, or the abort flag is set.
     pub fn score(&mut self, request: &ScoreRequest) -> Result<ScoreReply, LlamaError> {
-        let reply = score::score(self, request)?;
-        self.note(&reply.usage);
-        self.stats.scored_tokens += u64::from(reply.usage.generated_tokens);
-        Ok(reply)
+        match self.answer(Ask::Score(request.clone()), &mut |_| ())? {
+            Answer::Score(reply) => Ok(reply),
+            _ => Err(another_answer()),
+        }
     }
 
     /// Returns the edits of one token that a text between two others would be likelier with.
     ///
     /// # Errors
-    /// When the text does not fit, the model has no tokens to fill in a text, or the call is cancelled.
+    /// When the text does not fit, the model has no tokens to fill in a text, or the abort flag is set.
     pub fn token_edits(&mut self, request: &TokenEditRequest) -> Result<TokenEditReply, LlamaError> {
-        let reply = token_edits::token_edits(self, request)?;
-        self.note(&reply.usage);
-        self.stats.scored_tokens += u64::from(reply.usage.generated_tokens);
-        Ok(reply)
+        match self.answer(Ask::TokenEdits(request.clone()), &mut |_| ())? {
+            Answer::TokenEdits(reply) => Ok(reply),
+            _ => Err(another_answer()),
+        }
     }
 
     /// Returns tokens of each text.
     pub fn count_tokens(&self, texts: &[String]) -> Vec<u32> {
-        texts
-            .iter()
-            .map(|text| self.tokenizer.data(text).len() as u32)
-            .collect()
+        let tokenizer = Rc::clone(&self.core.borrow().tokenizer);
+        texts.iter().map(|text| tokenizer.data(text).len() as u32).collect()
     }
 
     /// Returns tokens of a rendered prompt.
     ///
     /// # Errors
     /// When the model's chat template cannot render the messages.
-    pub fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlamaError> {
-        Ok(self.tokenizer.prompt(messages, answer_prefix)?.len() as u32)
+    pub fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlmError> {
+        let tokenizer = Rc::clone(&self.core.borrow().tokenizer);
+        match tokenizer.prompt(messages, answer_prefix) {
+            Ok(tokens) => Ok(tokens.len() as u32),
+            Err(error) => Err(LlmError::BadRequest {
+                reason: error.to_string(),
+            }),
+        }
     }
 
     /// Returns tokens of the prompt that asks for the text between two others.
     ///
     /// # Errors
     /// When the vocabulary has no tokens for it.
-    pub fn count_fill_in(&self, before: &str, after: &str) -> Result<u32, LlamaError> {
-        let prompt = self.tokenizer.fill_in(before, after);
+    pub fn count_fill_in(&self, before: &str, after: &str) -> Result<u32, LlmError> {
+        let tokenizer = Rc::clone(&self.core.borrow().tokenizer);
+        let prompt = tokenizer.fill_in(before, after);
         Ok(prompt.ok_or_else(LlmError::no_fill_in)?.len() as u32)
     }
 
     /// Returns what was done so far.
     pub fn stats(&self) -> Stats {
-        let cached_tokens = self.cache.used() as u32;
+        let core = self.core.borrow();
         Stats {
-            cached_tokens,
+            cached_tokens: core.cache.used() as u32,
             resident_bytes: memory::resident().unwrap_or(0),
-            ..self.stats
+            ..core.stats
         }
     }
 
-    fn note(&mut self, usage: &Usage) {
-        self.stats.computed_tokens += u64::from(usage.prompt_tokens);
-        self.stats.reused_tokens += u64::from(usage.reused_tokens);
-        self.stats.prompt_ms += usage.prompt_ms;
-        self.stats.generate_ms += usage.generate_ms;
-    }
-
-    fn constraints(&mut self) -> Result<&Constraints, LlamaError> {
-        if self.constraints.is_none() {
-            self.constraints = Some(Constraints::of_model(&self.model)?);
-        }
-        let missing = || LlmError::BadRequest {
-            reason: "the vocabulary allows no constraints".to_owned(),
-        };
-        self.constraints.as_ref().ok_or_else(|| missing().into())
-    }
-
-    fn check_room(&self, prompt: usize, answer: usize) -> Result<(), LlamaError> {
-        let context = self.loaded.context;
-        if prompt.saturating_add(answer) > context as usize {
-            let (prompt, answer) = (prompt as u32, answer as u32);
-            return Err(LlmError::OverContext {
-                prompt,
-                answer,
-                context,
+    /// Lets all calls go on up to where they wait for rows.
+    fn poll(&mut self, events: &mut Vec<CallEvent>) -> Result<(), LlamaError> {
+        let mut context = Context::from_waker(Waker::noop());
+        let mut at = 0;
+        while at < self.calls.len() {
+            let Poll::Ready(result) = self.calls[at].answer.as_mut().poll(&mut context) else {
+                at += 1;
+                continue;
+            };
+            let ended = self.calls.remove(at);
+            events.extend(self.texts());
+            let result = match result {
+                Ok(answer) => Ok(answer),
+                Err(LlamaError::Call(error)) => Err(error),
+                Err(broken @ LlamaError::Broken(_)) => return Err(broken),
+            };
+            if let Ok(answer) = &result {
+                note(&mut self.core.borrow_mut().stats, answer);
             }
-            .into());
+            events.push(CallEvent::Ended(ended.id, result));
         }
+        events.extend(self.texts());
         Ok(())
     }
 
-    fn check_cancelled(&self) -> Result<(), LlamaError> {
-        if self.abort.load(Ordering::Relaxed) {
-            Err(LlmError::Cancelled.into())
-        } else {
-            Ok(())
-        }
+    fn texts(&mut self) -> Vec<CallEvent> {
+        let texts = std::mem::take(&mut self.core.borrow_mut().texts);
+        texts.into_iter().map(|(id, text)| CallEvent::Text(id, text)).collect()
     }
 
-    /// Computes what is missing of a prompt. Afterwards the logits behind it are there.
-    fn prefill(&mut self, prompt: &[Token]) -> Result<Prefilled, LlamaError> {
-        let begun = Instant::now();
-        let placement = self.cache.place(prompt, self.context.memory());
-        let sequence = placement.sequence;
-        let mut reused = placement.reused;
-        if let Some(from) = placement.shared_from {
-            self.context.clear(sequence);
-            self.context.share(from, sequence, reused);
-            if !self.context.holds(sequence, reused) {
-                self.forget(sequence);
-                reused = 0;
+    /// Makes one call alone, to its end.
+    fn answer(&mut self, ask: Ask, sink: &mut dyn FnMut(&str)) -> Result<Answer, LlamaError> {
+        const ALONE: RequestId = RequestId(0);
+        self.begin(ALONE, Urgency::Interactive, ask);
+        loop {
+            if self.abort.load(Ordering::Relaxed) {
+                self.cancel(ALONE);
+                return Err(LlmError::Cancelled.into());
             }
-        } else if reused == 0 {
-            self.context.clear(sequence);
-        } else if !self.cut(sequence, reused) {
-            reused = 0;
-        }
-        let mut last = 0;
-        for tokens in prompt[reused..].chunks(self.loaded.batch as usize) {
-            self.check_cancelled()?;
-            last = self.extend(sequence, tokens)?;
-        }
-        let usage = Usage {
-            prompt_tokens: (prompt.len() - reused) as u32,
-            reused_tokens: reused as u32,
-            prompt_ms: milliseconds(begun),
-            ..Usage::default()
-        };
-        Ok(Prefilled { sequence, last, usage })
-    }
-
-    /// Computes tokens at the end of a kept sequence; gives the index of the last one's logits.
-    fn extend(&mut self, sequence: Sequence, tokens: &[Token]) -> Result<usize, LlamaError> {
-        self.make_room(tokens.len(), sequence);
-        let held = self.cache.len(sequence);
-        let mut step = DecodeBatch::default();
-        let mut last = 0;
-        for (number, token) in tokens.iter().enumerate() {
-            let output = if number + 1 == tokens.len() {
-                Output::Logits
-            } else {
-                Output::Nothing
-            };
-            last = step.push(*token, held + number, &[sequence], output);
-        }
-        if let Err(error) = self.compute(&mut step) {
-            if held > 0 && self.cache.len(sequence) == held {
-                self.cut(sequence, held);
-            } else {
-                self.forget(sequence);
+            for event in self.turn(&mut |_| ())? {
+                match event {
+                    CallEvent::Text(_, text) => sink(&text),
+                    CallEvent::Ended(_, result) => return Ok(result?),
+                }
             }
-            return Err(error.into());
         }
-        self.cache.append(sequence, tokens);
-        Ok(last)
-    }
-
-    /// Computes a step, with as many threads as go well at the moment.
-    fn compute(&mut self, step: &mut DecodeBatch) -> Result<(), StepError> {
-        let rows = step.len();
-        let begun = self.begun.elapsed();
-        let result = self.context.compute(step);
-        if result.is_err() {
-            // Which states a step had changed when it ended nobody can say.
-            if self.context.memory() == CacheKind::Recurrent {
-                self.context.clear_all();
-                self.cache.forget_all();
-            }
-            return result;
-        }
-        let ended = self.begun.elapsed();
-        let waited = self.waits.since_last();
-        if let Some(threads) = self.thread_tuner.after(rows, begun, ended, waited) {
-            self.context.use_threads(threads);
-        }
-        result
-    }
-
-    /// Shortens a kept sequence to `length` tokens. False where what is left would not be whole: it is then empty.
-    fn cut(&mut self, sequence: Sequence, length: usize) -> bool {
-        let whole = self.context.cut(sequence, length) && self.context.holds(sequence, length);
-        if !whole {
-            self.forget(sequence);
-        }
-        whole
-    }
-
-    fn forget(&mut self, sequence: Sequence) {
-        self.context.clear(sequence);
-        self.cache.forget(sequence);
-    }
-
-    fn sequences(&self) -> Sequences {
-        self.context.shape().sequences
-    }
-
-    fn branch_sequence(&self, branch: usize) -> Sequence {
-        Sequence((self.sequences().kept as usize + branch) as i32)
-    }
-
-    fn make_room(&mut self, cells: usize, held: Sequence) {
-        while let Some(evicted) = self.cache.evict_for(cells, held) {
-            self.context.clear(evicted);
-        }
-    }
-
-    fn logits(&self, index: usize) -> Result<&[f32], LlamaError> {
-        self.context
-            .logits(index)
-            .ok_or(LlamaError::Broken(StepError::Malformed("it asked for no logits there")))
     }
 }
 
-/// A prompt that lies in the cache.
-struct Prefilled {
-    sequence: Sequence,
-    last: usize,
-    usage: Usage,
+fn another_answer() -> LlamaError {
+    LlamaError::Broken(StepError::Malformed("it answers another call"))
 }
 
-fn milliseconds(since: Instant) -> u64 {
-    since.elapsed().as_millis() as u64
+/// Adds what a call cost to the sums.
+fn note(stats: &mut Stats, answer: &Answer) {
+    let mut add = |usage: &Usage| {
+        stats.computed_tokens += u64::from(usage.prompt_tokens);
+        stats.reused_tokens += u64::from(usage.reused_tokens);
+        stats.prompt_ms += usage.prompt_ms;
+        stats.generate_ms += usage.generate_ms;
+        u64::from(usage.generated_tokens)
+    };
+    match answer {
+        Answer::Chat(reply) => stats.generated_tokens += add(&reply.usage),
+        Answer::GeneratedAll(replies) => {
+            stats.generated_tokens += replies.iter().map(|reply| add(&reply.usage)).sum::<u64>();
+        }
+        Answer::Score(ScoreReply { usage, .. }) | Answer::TokenEdits(TokenEditReply { usage, .. }) => {
+            stats.scored_tokens += add(usage);
+        }
+    }
 }

@@ -13,12 +13,12 @@ use link::{Call, Link};
 use magis_llm::protocol::{FromWorker, Load, Loaded, RequestId, Stats, ToWorker};
 use magis_llm::{
     ChatReply, ChatRequest, GenerateRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest,
-    TokenEditReply, TokenEditRequest, TokenSink,
+    TokenEditReply, TokenEditRequest, TokenSink, Urgency,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Mutex as AsyncMutex;
 use tracing::{info, warn};
 
@@ -45,15 +45,24 @@ pub struct LoadRequest {
     pub threads: Option<u32>,
 }
 
-/// A model in a worker process. Calls are carried out one after the other, in the order they are made.
+/// A model in a worker process. Calls that are open at the same time are carried out side by side.
 pub struct WorkerModel {
+    worker: Arc<Worker>,
+    urgency: Urgency,
+}
+
+struct Worker {
     card: ModelCard,
     loaded: Loaded,
     command: WorkerCommand,
     request: LoadRequest,
+    patience: Duration,
     link: AsyncMutex<State>,
     restarts: Mutex<Vec<String>>,
 }
+
+/// How long a worker may compute without a word. The longest step of a large model on a small machine takes less.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 enum State {
     Running(Arc<Link>),
@@ -66,8 +75,18 @@ impl WorkerModel {
     /// # Errors
     /// When the worker cannot be started, or refuses the model.
     pub async fn start(command: WorkerCommand, load: LoadRequest) -> Result<Self, LlmError> {
+        Self::start_with_patience(command, load, PATIENCE).await
+    }
+
+    /// As [`WorkerModel::start`], for tests: a worker that computes nothing for so long is ended.
+    #[doc(hidden)]
+    pub async fn start_with_patience(
+        command: WorkerCommand,
+        load: LoadRequest,
+        patience: Duration,
+    ) -> Result<Self, LlmError> {
         let begun = Instant::now();
-        let (link, loaded) = launch(&command, &load, load.context, None).await?;
+        let (link, loaded) = launch(&command, &load, load.context, None, patience).await?;
         info!(
             context = loaded.context,
             threads = loaded.threads,
@@ -81,19 +100,33 @@ impl WorkerModel {
             threads: loaded.threads,
             fills_in: loaded.fills_in,
         };
-        Ok(Self {
+        let worker = Worker {
             card,
             loaded,
             command,
             request: load,
+            patience,
             link: AsyncMutex::new(State::Running(link)),
             restarts: Mutex::default(),
+        };
+        Ok(Self {
+            worker: Arc::new(worker),
+            urgency: Urgency::Interactive,
         })
+    }
+
+    /// Returns the same model for calls that nobody waits for: those of others come first.
+    #[must_use]
+    pub fn in_background(&self) -> Self {
+        Self {
+            worker: Arc::clone(&self.worker),
+            urgency: Urgency::Background,
+        }
     }
 
     /// Returns what was loaded, with its memory.
     pub fn loaded(&self) -> Loaded {
-        self.loaded.clone()
+        self.worker.loaded.clone()
     }
 
     /// Returns what the worker did since it was started, or started again.
@@ -111,7 +144,7 @@ impl WorkerModel {
 
     /// Ends the worker and waits until it is gone. Calls that are open, or come later, fail.
     pub async fn shutdown(&self) {
-        let state = std::mem::replace(&mut *self.link.lock().await, State::ShutDown);
+        let state = std::mem::replace(&mut *self.worker.link.lock().await, State::ShutDown);
         if let State::Running(link) = state
             && link.send(&ToWorker::Shutdown).is_ok()
         {
@@ -122,13 +155,31 @@ impl WorkerModel {
     /// Makes the worker abort as a failed assertion would, and waits until it has. For tests.
     #[doc(hidden)]
     pub async fn abort_for_test(&self) {
-        if let State::Running(link) = &*self.link.lock().await
+        if let State::Running(link) = &*self.worker.link.lock().await
             && link.send(&ToWorker::Abort).is_ok()
         {
             link.ended().await;
         }
     }
 
+    async fn ask(
+        &self,
+        request: impl Fn(RequestId) -> ToWorker + Send + Sync,
+        sink: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<FromWorker, LlmError> {
+        self.worker.ask(request, sink).await
+    }
+
+    /// Asks for one number of tokens.
+    async fn count(&self, request: impl Fn(RequestId) -> ToWorker + Send + Sync) -> Result<u32, LlmError> {
+        match self.ask(request, &mut |_| ()).await? {
+            FromWorker::Counts { counts, .. } => counts.first().copied().ok_or_else(unexpected),
+            _ => Err(unexpected()),
+        }
+    }
+}
+
+impl Worker {
     /// Asks the worker; asks a new one once more when it dies of the first.
     async fn ask(
         &self,
@@ -165,14 +216,6 @@ impl WorkerModel {
         Err(LlmError::WorkerDied { reason })
     }
 
-    /// Asks for one number of tokens.
-    async fn count(&self, request: impl Fn(RequestId) -> ToWorker + Send + Sync) -> Result<u32, LlmError> {
-        match self.ask(request, &mut |_| ()).await? {
-            FromWorker::Counts { counts, .. } => counts.first().copied().ok_or_else(unexpected),
-            _ => Err(unexpected()),
-        }
-    }
-
     /// Returns the running worker, or a new one where it died: with steps half as large, in case memory was the cause.
     async fn living_link(&self) -> Result<Arc<Link>, LlmError> {
         let mut state = self.link.lock().await;
@@ -191,7 +234,8 @@ impl WorkerModel {
             .unwrap_or_else(PoisonError::into_inner)
             .push(reason);
         let batch = Some(self.loaded.batch / 2);
-        let (link, _) = launch(&self.command, &self.request, Some(self.loaded.context), batch).await?;
+        let context = Some(self.loaded.context);
+        let (link, _) = launch(&self.command, &self.request, context, batch, self.patience).await?;
         *state = State::Running(Arc::clone(&link));
         Ok(link)
     }
@@ -200,7 +244,7 @@ impl WorkerModel {
 #[async_trait]
 impl LanguageModel for WorkerModel {
     fn card(&self) -> &ModelCard {
-        &self.card
+        &self.worker.card
     }
 
     async fn chat(&self, request: &ChatRequest, sink: TokenSink<'_>) -> Result<ChatReply, LlmError> {
@@ -208,6 +252,7 @@ impl LanguageModel for WorkerModel {
             .ask(
                 |id| ToWorker::Chat {
                     id,
+                    urgency: self.urgency,
                     request: request.clone(),
                 },
                 sink,
@@ -225,6 +270,7 @@ impl LanguageModel for WorkerModel {
             .ask(
                 |id| ToWorker::Score {
                     id,
+                    urgency: self.urgency,
                     request: request.clone(),
                 },
                 &mut |_| (),
@@ -244,6 +290,7 @@ impl LanguageModel for WorkerModel {
     ) -> Result<Vec<ChatReply>, LlmError> {
         let request = |id| ToWorker::GenerateAll {
             id,
+            urgency: self.urgency,
             requests: requests.to_vec(),
         };
         match self.ask(request, sink).await? {
@@ -255,6 +302,7 @@ impl LanguageModel for WorkerModel {
     async fn token_edits(&self, request: &TokenEditRequest) -> Result<TokenEditReply, LlmError> {
         let asked = |id| ToWorker::TokenEdits {
             id,
+            urgency: self.urgency,
             request: request.clone(),
         };
         match self.ask(asked, &mut |_| ()).await? {
@@ -299,7 +347,7 @@ impl LanguageModel for WorkerModel {
     }
 
     fn take_restarts(&self) -> Vec<String> {
-        std::mem::take(&mut *self.restarts.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.worker.restarts.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -309,12 +357,13 @@ async fn launch(
     request: &LoadRequest,
     context: Option<u32>,
     batch: Option<u32>,
+    patience: Duration,
 ) -> Result<(Arc<Link>, Loaded), LlmError> {
     let refused = |reason: String| LlmError::Load {
         file: request.file.display().to_string(),
         reason,
     };
-    let link = Link::start(command).map_err(|error| {
+    let link = Link::start(command, patience).map_err(|error| {
         refused(format!(
             "its worker {} does not start: {error}",
             command.program.display()

@@ -1,20 +1,20 @@
-//! The worker process: reads requests from standard input, computes one after the other, answers on standard output.
+//! The worker process: reads requests from standard input, computes them side by side, answers on standard output.
 //!
 //! One thread reads, so that a cancelled call ends while it is computed and the process ends when its parent does; the
 //! other computes. Restarting is the parent's business.
 
-use crate::engine::{Engine, LlamaError};
+use crate::engine::{Answer, Ask, CallEvent, Engine, LlamaError};
 use magis_llm::LlmError;
-use magis_llm::protocol::{FromWorker, RequestId, ToWorker, from_line, to_line};
+use magis_llm::protocol::{FromWorker, Load, RequestId, ToWorker, from_line, to_line};
 use magis_sandbox::Pledge;
 use std::collections::HashSet;
 use std::io::{self, BufRead, Cursor, Read as _, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{process, thread};
 
 /// Serves requests until a shutdown comes or `input` closes, so that no worker outlives its parent. Fails where
@@ -77,17 +77,20 @@ fn keep_what_is_needed(first: &str) -> Result<(), String> {
 }
 
 const GRACE: Duration = Duration::from_secs(3);
+/// How long steps are computed without a word.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 const EXIT_HUNG: i32 = 3;
 
-/// Which call runs and which were cancelled, seen by both threads.
+/// Which calls are in the step that is computed, and which were cancelled, seen by both threads.
 struct Calls {
+    // Ends the step that is computed.
     abort: Arc<AtomicBool>,
     state: Mutex<CallState>,
 }
 
 #[derive(Default)]
 struct CallState {
-    running: Option<RequestId>,
+    in_step: Vec<RequestId>,
     cancelled: HashSet<RequestId>,
     closed: bool,
 }
@@ -99,11 +102,8 @@ impl Calls {
 
     fn cancel(&self, id: RequestId) {
         let mut state = self.state();
-        if state.running == Some(id) {
-            self.abort.store(true, Ordering::Relaxed);
-        } else {
-            state.cancelled.insert(id);
-        }
+        state.cancelled.insert(id);
+        self.interrupt_if_useless(&state);
     }
 
     fn close(&self) {
@@ -111,24 +111,37 @@ impl Calls {
         self.abort.store(true, Ordering::Relaxed);
     }
 
-    /// False where the call was cancelled before its turn.
-    fn begin(&self, id: RequestId) -> bool {
+    /// Takes note of whose rows are about to be computed.
+    fn begin_step(&self, calls: &[RequestId]) {
         let mut state = self.state();
-        // Calls come in order, so a cancellation of an earlier one came too late.
-        state.cancelled.retain(|cancelled| *cancelled >= id);
-        if state.closed || state.cancelled.remove(&id) {
-            return false;
-        }
-        state.running = Some(id);
-        true
+        state.in_step = calls.to_vec();
+        self.interrupt_if_useless(&state);
     }
 
-    fn end(&self) {
+    fn end_step(&self) {
         let mut state = self.state();
-        state.running = None;
+        state.in_step.clear();
         if !state.closed {
             self.abort.store(false, Ordering::Relaxed);
         }
+    }
+
+    /// Ends a step that nobody waits for any more. One that others have rows in goes on: such steps are short.
+    fn interrupt_if_useless(&self, state: &CallState) {
+        let is_useless = state.in_step.iter().all(|id| state.cancelled.contains(id));
+        if is_useless && !state.in_step.is_empty() {
+            self.abort.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether a call was cancelled before its turn.
+    fn is_cancelled(&self, id: RequestId) -> bool {
+        self.state().cancelled.remove(&id)
+    }
+
+    /// Takes the calls up to `last` that were cancelled since this was asked; those behind it have not come yet.
+    fn take_cancelled(&self, last: RequestId) -> Vec<RequestId> {
+        self.state().cancelled.extract_if(|id| *id <= last).collect()
     }
 }
 
@@ -176,29 +189,155 @@ enum ServeError {
     Engine(LlamaError),
 }
 
-fn serve(requests: &Receiver<ToWorker>, mut output: impl Write, calls: &Calls) -> Result<(), ServeError> {
-    let mut engine: Option<Engine> = None;
-    while let Ok(request) = requests.recv() {
-        let Some(id) = id_of(&request) else { continue };
-        if !calls.begin(id) {
-            say(
-                &mut output,
-                &FromWorker::Failed {
-                    id,
-                    error: LlmError::Cancelled,
-                },
-            )?;
-            continue;
-        }
-        let answer = answer(&mut engine, request, &mut output, &calls.abort);
-        calls.end();
-        match answer {
-            Ok(answer) => say(&mut output, &answer)?,
-            Err(LlamaError::Call(error)) => say(&mut output, &FromWorker::Failed { id, error })?,
-            Err(broken @ LlamaError::Broken(_)) => return Err(ServeError::Engine(broken)),
+fn serve(requests: &Receiver<ToWorker>, output: impl Write, calls: &Calls) -> Result<(), ServeError> {
+    let mut server = Server {
+        engine: None,
+        output,
+        calls,
+        last: RequestId(0),
+        said: Instant::now(),
+    };
+    loop {
+        let request = if server.is_idle() {
+            requests.recv().map_err(|_| TryRecvError::Disconnected)
+        } else {
+            requests.try_recv()
+        };
+        match request {
+            Ok(request) => server.take(request)?,
+            Err(TryRecvError::Empty) => server.turn()?,
+            Err(TryRecvError::Disconnected) => return Ok(()),
         }
     }
-    Ok(())
+}
+
+/// The side that computes.
+struct Server<'a, W> {
+    engine: Option<Engine>,
+    output: W,
+    calls: &'a Calls,
+    // The last request that came.
+    last: RequestId,
+    said: Instant,
+}
+
+impl<W: Write> Server<'_, W> {
+    fn is_idle(&self) -> bool {
+        self.engine.as_ref().is_none_or(Engine::is_idle)
+    }
+
+    /// Answers a request, or begins the call that it asks for.
+    fn take(&mut self, request: ToWorker) -> Result<(), ServeError> {
+        let Some(id) = id_of(&request) else { return Ok(()) };
+        self.last = id;
+        if self.calls.is_cancelled(id) {
+            return self.fail(id, LlmError::Cancelled);
+        }
+        match self.carry_out(request) {
+            Ok(Some(answer)) => self.say(&answer),
+            Ok(None) => Ok(()),
+            Err(ServeError::Engine(LlamaError::Call(error))) => self.fail(id, error),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Computes the next step, and tells what came of it.
+    fn turn(&mut self) -> Result<(), ServeError> {
+        let Some(engine) = &mut self.engine else { return Ok(()) };
+        let cancelled = self.calls.take_cancelled(self.last);
+        let cancelled: Vec<RequestId> = cancelled.into_iter().filter(|id| engine.cancel(*id)).collect();
+        let events = engine.turn(&mut |calls| self.calls.begin_step(calls));
+        self.calls.end_step();
+        for id in cancelled {
+            self.fail(id, LlmError::Cancelled)?;
+        }
+        if self.said.elapsed() > SIGN_OF_LIFE {
+            self.say(&FromWorker::Working)?;
+        }
+        for event in events.map_err(ServeError::Engine)? {
+            self.say(&match event {
+                CallEvent::Text(id, text) => FromWorker::Token { id, text },
+                CallEvent::Ended(id, Err(error)) => FromWorker::Failed { id, error },
+                CallEvent::Ended(id, Ok(Answer::Chat(reply))) => FromWorker::Chat { id, reply },
+                CallEvent::Ended(id, Ok(Answer::GeneratedAll(replies))) => FromWorker::GeneratedAll { id, replies },
+                CallEvent::Ended(id, Ok(Answer::Score(reply))) => FromWorker::Score { id, reply },
+                CallEvent::Ended(id, Ok(Answer::TokenEdits(reply))) => FromWorker::TokenEdits { id, reply },
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Loads a model in place of the one that is loaded, once no call goes on.
+    fn load(&mut self, id: RequestId, load: &Load) -> Result<FromWorker, ServeError> {
+        while !self.is_idle() {
+            self.turn()?;
+        }
+        // The one that goes makes room for the one that comes.
+        self.engine = None;
+        self.calls.begin_step(&[id]);
+        let engine = Engine::load(load, Arc::clone(&self.calls.abort));
+        self.calls.end_step();
+        let engine = engine.map_err(LlamaError::Call).map_err(ServeError::Engine)?;
+        let loaded = engine.loaded().clone();
+        self.engine = Some(engine);
+        Ok(FromWorker::Loaded { id, loaded })
+    }
+
+    /// Carries a request out; no answer yet where it is a call, which has begun.
+    fn carry_out(&mut self, request: ToWorker) -> Result<Option<FromWorker>, ServeError> {
+        if let ToWorker::Load { id, load } = request {
+            return self.load(id, &load).map(Some);
+        }
+        let nothing = || {
+            let reason = "no model is loaded".to_owned();
+            ServeError::Engine(LlamaError::Call(LlmError::BadRequest { reason }))
+        };
+        let engine = self.engine.as_mut().ok_or_else(nothing)?;
+        let counted = |id, count: Result<u32, LlmError>| match count {
+            Ok(count) => FromWorker::Counts {
+                id,
+                counts: vec![count],
+            },
+            Err(error) => FromWorker::Failed { id, error },
+        };
+        let mut begin = |id, urgency, ask| {
+            engine.begin(id, urgency, ask);
+            None
+        };
+        Ok(match request {
+            ToWorker::Chat { id, urgency, request } => begin(id, urgency, Ask::Chat(request)),
+            ToWorker::GenerateAll { id, urgency, requests } => begin(id, urgency, Ask::GenerateAll(requests)),
+            ToWorker::Score { id, urgency, request } => begin(id, urgency, Ask::Score(request)),
+            ToWorker::TokenEdits { id, urgency, request } => begin(id, urgency, Ask::TokenEdits(request)),
+            ToWorker::CountTokens { id, texts } => Some(FromWorker::Counts {
+                id,
+                counts: engine.count_tokens(&texts),
+            }),
+            ToWorker::CountPrompt {
+                id,
+                messages,
+                answer_prefix,
+            } => Some(counted(id, engine.count_prompt(&messages, &answer_prefix))),
+            ToWorker::CountFillIn { id, before, after } => Some(counted(id, engine.count_fill_in(&before, &after))),
+            ToWorker::Stats { id } => Some(FromWorker::Stats {
+                id,
+                stats: engine.stats(),
+            }),
+            ToWorker::Load { .. } | ToWorker::Cancel { .. } | ToWorker::Shutdown | ToWorker::Abort => {
+                return Err(nothing());
+            }
+        })
+    }
+
+    fn fail(&mut self, id: RequestId, error: LlmError) -> Result<(), ServeError> {
+        self.say(&FromWorker::Failed { id, error })
+    }
+
+    fn say(&mut self, message: &FromWorker) -> Result<(), ServeError> {
+        self.said = Instant::now();
+        self.output.write_all(to_line(message)?.as_bytes())?;
+        Ok(self.output.flush()?)
+    }
 }
 
 fn id_of(request: &ToWorker) -> Option<RequestId> {
@@ -216,82 +355,9 @@ fn id_of(request: &ToWorker) -> Option<RequestId> {
     }
 }
 
-fn say(output: &mut impl Write, message: &FromWorker) -> Result<(), ServeError> {
-    output.write_all(to_line(message)?.as_bytes())?;
-    Ok(output.flush()?)
-}
-
-fn answer(
-    loaded: &mut Option<Engine>,
-    request: ToWorker,
-    output: &mut impl Write,
-    abort: &Arc<AtomicBool>,
-) -> Result<FromWorker, LlamaError> {
-    let nothing = || {
-        LlamaError::Call(LlmError::BadRequest {
-            reason: "no model is loaded".to_owned(),
-        })
-    };
-    if let ToWorker::Load { id, load } = request {
-        // The one that goes makes room for the one that comes.
-        *loaded = None;
-        let engine = loaded.insert(Engine::load(&load, Arc::clone(abort))?);
-        return Ok(FromWorker::Loaded {
-            id,
-            loaded: engine.loaded().clone(),
-        });
-    }
-    let engine = loaded.as_mut().ok_or_else(nothing)?;
-    let mut tell = |id: RequestId, text: &str| {
-        let text = text.to_owned();
-        // Where nobody listens any more, the reply's own line ends the process.
-        let _ = say(output, &FromWorker::Token { id, text });
-    };
-    match request {
-        ToWorker::Chat { id, request } => Ok(FromWorker::Chat {
-            id,
-            reply: engine.chat(&request, &mut |text| tell(id, text))?,
-        }),
-        ToWorker::GenerateAll { id, requests } => Ok(FromWorker::GeneratedAll {
-            id,
-            replies: engine.generate_all(&requests, &mut |text| tell(id, text))?,
-        }),
-        ToWorker::Score { id, request } => Ok(FromWorker::Score {
-            id,
-            reply: engine.score(&request)?,
-        }),
-        ToWorker::TokenEdits { id, request } => Ok(FromWorker::TokenEdits {
-            id,
-            reply: engine.token_edits(&request)?,
-        }),
-        ToWorker::CountTokens { id, texts } => Ok(FromWorker::Counts {
-            id,
-            counts: engine.count_tokens(&texts),
-        }),
-        ToWorker::CountPrompt {
-            id,
-            messages,
-            answer_prefix,
-        } => Ok(FromWorker::Counts {
-            id,
-            counts: vec![engine.count_prompt(&messages, &answer_prefix)?],
-        }),
-        ToWorker::CountFillIn { id, before, after } => Ok(FromWorker::Counts {
-            id,
-            counts: vec![engine.count_fill_in(&before, &after)?],
-        }),
-        ToWorker::Stats { id } => Ok(FromWorker::Stats {
-            id,
-            stats: engine.stats(),
-        }),
-        ToWorker::Load { .. } | ToWorker::Cancel { .. } | ToWorker::Shutdown | ToWorker::Abort => Err(nothing()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use magis_llm::protocol::Load;
 
     fn check(requests: &[ToWorker], expected: &[FromWorker]) {
         let lines: String = requests.iter().map(|request| to_line(request).unwrap()).collect();

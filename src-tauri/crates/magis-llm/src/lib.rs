@@ -12,6 +12,6 @@ mod scripted;
 pub use model::{
     ChatReply, ChatRequest, Constraint, Departure, FillInRequest, FinishReason, GenerateRequest, LanguageModel,
     LlmError, Message, MessageRole, ModelCard, OtherThan, Sampling, Score, ScoreReply, ScoreRequest, TokenEdit,
-    TokenEditReply, TokenEditRequest, TokenSink, Usage,
+    TokenEditReply, TokenEditRequest, TokenSink, Urgency, Usage,
 };
 pub use scripted::{ScriptedModel, ScriptedReply};

@@ -65,6 +65,17 @@ pub trait LanguageModel: Send + Sync {
     }
 }
 
+/// Who waits for a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Urgency {
+    /// A person.
+    #[default]
+    Interactive,
+    /// Nobody: what can be done in advance.
+    Background,
+}
+
 /// Receives text while it is generated.
 pub type TokenSink<'a> = &'a mut (dyn FnMut(&str) + Send);
 

@@ -6,7 +6,7 @@
 
 use crate::{
     ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest, TokenEditReply,
-    TokenEditRequest,
+    TokenEditRequest, Urgency,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,37 +17,39 @@ use std::path::PathBuf;
 #[serde(transparent)]
 pub struct RequestId(pub u64);
 
-/// From the parent to its worker. Calls are carried out one after the other, in the order they come.
+/// From the parent to its worker. Calls that are open at the same time are carried out side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ToWorker {
     /// Load a model, instead of the one that is loaded.
-    Load {
-        id: RequestId,
-        load: Load,
-    },
+    Load { id: RequestId, load: Load },
     Chat {
         id: RequestId,
+        #[serde(default)]
+        urgency: Urgency,
         request: ChatRequest,
     },
     Score {
         id: RequestId,
+        #[serde(default)]
+        urgency: Urgency,
         request: ScoreRequest,
     },
     TokenEdits {
         id: RequestId,
+        #[serde(default)]
+        urgency: Urgency,
         request: TokenEditRequest,
     },
     /// Answer requests side by side; the tokens of the first are told as they come.
     GenerateAll {
         id: RequestId,
+        #[serde(default)]
+        urgency: Urgency,
         requests: Vec<GenerateRequest>,
     },
     /// Count the tokens of texts.
-    CountTokens {
-        id: RequestId,
-        texts: Vec<String>,
-    },
+    CountTokens { id: RequestId, texts: Vec<String> },
     /// Count the tokens of a rendered prompt.
     CountPrompt {
         id: RequestId,
@@ -67,9 +69,7 @@ pub enum ToWorker {
         id: RequestId,
     },
     /// Say what was done so far.
-    Stats {
-        id: RequestId,
-    },
+    Stats { id: RequestId },
     /// End. Closing standard input says the same.
     Shutdown,
     /// Abort the process at once, as a failed assertion would. For tests of the parent.
@@ -145,6 +145,8 @@ pub struct Stats {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FromWorker {
+    /// A step was computed: said now and then, so that a parent can tell work that takes long from none.
+    Working,
     /// A model is loaded.
     Loaded {
         id: RequestId,
@@ -192,9 +194,10 @@ pub enum FromWorker {
 }
 
 impl FromWorker {
-    /// Returns the call a message belongs to.
-    pub fn id(&self) -> RequestId {
+    /// Returns the call a message belongs to; none where it is of all of them.
+    pub fn id(&self) -> Option<RequestId> {
         match self {
+            Self::Working => None,
             Self::Loaded { id, .. }
             | Self::Token { id, .. }
             | Self::Chat { id, .. }
@@ -203,7 +206,7 @@ impl FromWorker {
             | Self::GeneratedAll { id, .. }
             | Self::Counts { id, .. }
             | Self::Stats { id, .. }
-            | Self::Failed { id, .. } => *id,
+            | Self::Failed { id, .. } => Some(*id),
         }
     }
 }
@@ -248,6 +251,7 @@ mod tests {
         }];
         check(&ToWorker::Chat {
             id: RequestId(7),
+            urgency: Urgency::Background,
             request: ChatRequest {
                 messages: messages.clone(),
                 answer_prefix: "```\n".to_owned(),
@@ -280,6 +284,7 @@ mod tests {
         });
         check(&ToWorker::GenerateAll {
             id: RequestId(3),
+            urgency: Urgency::Interactive,
             requests: vec![
                 GenerateRequest::FillIn(FillInRequest {
                     before: "def f():\n".to_owned(),
@@ -340,6 +345,7 @@ mod tests {
     fn edits_of_a_text_come_back_as_they_were_sent() {
         check(&ToWorker::TokenEdits {
             id: RequestId(4),
+            urgency: Urgency::Background,
             request: TokenEditRequest {
                 before: "def f(a):\n".to_owned(),
                 after: String::new(),

@@ -98,6 +98,11 @@ impl PartialAnswer {
         self.waiting.drain(..most.min(self.waiting.len())).collect()
     }
 
+    /// Returns the next token to be computed.
+    pub fn next(&self) -> Option<Token> {
+        self.waiting.first().copied()
+    }
+
     /// Returns whether all its tokens were taken: the logits behind the last one decide how it goes on.
     pub fn is_taken(&self) -> bool {
         self.waiting.is_empty()

@@ -1,26 +1,38 @@
 //! Which tokens lie in llama.cpp's cache, and under which sequence: so that a prompt that begins like an earlier one is
 //! computed from where they part.
 //!
-//! Only the books are kept here; [`super::Engine`] moves the cells accordingly. A cell may belong to several sequences
-//! and is counted once.
+//! The kept sequences together are a tree of prefixes: what two of them begin with alike is one run of cells that belongs
+//! to both, and is counted once. Only the books are kept here; [`super::core::Core`] moves the cells accordingly.
 
 use super::native::{CacheKind, Sequence, Token};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
+
+/// Tokens that another call must be about to compute before it is worth waiting for them.
+const WORTH_WAITING: usize = 16;
+/// Tokens of a common begin from which on its end is worth a snapshot of a recurrent state.
+const WORTH_A_SNAPSHOT: usize = 16;
+/// Tokens of a prompt after which a recurrent state is saved in any case.
+const SNAPSHOT_EVERY: usize = 512;
+/// Tokens that a sequence must have for itself to be worth saving when it is given up.
+const WORTH_SAVING: usize = 64;
 
 /// The books of the cache.
 #[derive(Debug)]
 pub struct Cache {
+    memory: CacheKind,
     kept: Vec<Kept>,
     capacity: usize,
     free: usize,
-    // Cells of answers that branch off a kept sequence.
-    branched: usize,
-    clock: u64,
+    // Cells of answers that branch off a kept sequence, for each branch.
+    branched: BTreeMap<i32, usize>,
+    // What the last sequence that was given up was worth: what is used from now on is worth that much more.
+    given_up: u64,
     next_cell: u64,
 }
 
 /// How a prompt gets its sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Placement {
     /// The sequence to compute in.
     pub sequence: Sequence,
@@ -28,17 +40,42 @@ pub struct Placement {
     pub reused: usize,
     /// Where they come from, when not from that sequence itself. The sequence is then to be emptied first.
     pub shared_from: Option<Sequence>,
+    /// The logits behind the whole prompt, where it is there already.
+    pub logits: Option<Rc<[f32]>>,
+    /// What the sequence held so far, where that is worth saving.
+    pub given_up: Option<Vec<Token>>,
+}
+
+/// A sequence that is given up to make room.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evicted {
+    pub sequence: Sequence,
+    /// What it held, where that is worth saving.
+    pub read: Option<Vec<Token>>,
+}
+
+/// Whether a prompt can be computed now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    Ready(Placement),
+    /// Another call is computing what it begins with, or every sequence is in use.
+    Later,
 }
 
 #[derive(Debug)]
 struct Kept {
     sequence: Sequence,
     cells: Vec<Cell>,
-    // How many of the cells were a prompt; what follows was generated and is not worth keeping for its own sake.
-    prompt: usize,
-    // Whether something is computed that branches off here: it must stay as it is, or grow.
+    // The prompt that is or was computed here; what follows was generated and is not worth keeping for its own sake.
+    prompt: Rc<[Token]>,
+    // The logits behind the prompt.
+    logits: Option<Rc<[f32]>>,
+    // Where the state is to be saved on the way through the prompt.
+    stops: BTreeSet<usize>,
+    // Whether something is computed here or branches off here: it must stay as it is, or grow.
     pinned: bool,
-    used_at: u64,
+    // The higher, the dearer is it to lose.
+    worth: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -49,22 +86,25 @@ struct Cell {
 
 impl Cache {
     /// For `sequences` kept sequences over `capacity` cells.
-    pub fn new(sequences: u32, capacity: u32) -> Self {
+    pub fn new(sequences: u32, capacity: u32, memory: CacheKind) -> Self {
         let kept = (0..sequences as i32)
             .map(|number| Kept {
                 sequence: Sequence(number),
                 cells: Vec::new(),
-                prompt: 0,
+                prompt: Rc::default(),
+                logits: None,
+                stops: BTreeSet::new(),
                 pinned: false,
-                used_at: 0,
+                worth: 0,
             })
             .collect();
         Self {
+            memory,
             kept,
             capacity: capacity as usize,
             free: capacity as usize,
-            branched: 0,
-            clock: 0,
+            branched: BTreeMap::new(),
+            given_up: 0,
             next_cell: 0,
         }
     }
@@ -74,105 +114,128 @@ impl Cache {
         self.capacity - self.free
     }
 
-    /// Finds the best place for a prompt and enters what is reused there. At least the last token is left to compute,
-    /// for its logits. One sequence at least must not be pinned ([`Cache::has_place`]).
-    pub fn place(&mut self, prompt: &[Token], memory: CacheKind) -> Placement {
-        self.clock += 1;
-        let (best, reused) = self.best(prompt, memory);
+    /// Finds the best place for a prompt, pins it, and enters what is reused there. `saved` are the lengths at which a
+    /// recurrent state is on record for the begin of this prompt. Without logits behind the prompt at least its last
+    /// token is left to compute.
+    pub fn place(&mut self, prompt: &Rc<[Token]>, saved: &[usize]) -> Place {
+        let (best, reused) = self.best(prompt, saved);
+        self.place_at(prompt, best, reused)
+    }
+
+    /// As [`Cache::place`], in a sequence that is emptied whatever the cache has of the prompt.
+    pub fn place_anew(&mut self, prompt: &Rc<[Token]>) -> Place {
+        self.place_at(prompt, 0, 0)
+    }
+
+    /// Returns how many tokens of a prompt [`Cache::place`] would reuse.
+    pub fn reusable(&self, prompt: &[Token], saved: &[usize]) -> usize {
+        self.best(prompt, saved).1
+    }
+
+    fn place_at(&mut self, prompt: &Rc<[Token]>, best: usize, reused: usize) -> Place {
+        if let Some(common) = self.computed_meanwhile(prompt, reused) {
+            self.save_at(prompt, common);
+            return Place::Later;
+        }
         let source = &self.kept[best];
         // A sequence whose earlier prompt goes on here, or is asked once more, is taken over; another one is left.
-        let taken_over = reused > 0 && !source.pinned && source.prompt <= common(&source.cells, prompt);
-        let oldest = (0..self.kept.len())
+        let taken_over = reused > 0 && !source.pinned && source.prompt.len() <= common(&source.cells, prompt);
+        let cheapest = (0..self.kept.len())
             .filter(|at| !self.kept[*at].pinned && (reused == 0 || *at != best))
-            .min_by_key(|at| self.kept[*at].used_at);
-        let (target, shared_from) = match oldest.filter(|_| !taken_over) {
-            Some(oldest) => {
-                self.kept[oldest].cells = self.kept[best].cells[..reused].to_vec();
-                (oldest, Some(self.kept[best].sequence))
-            }
-            None => {
-                self.kept[best].cells.truncate(reused);
-                (best, None)
-            }
+            .min_by_key(|at| self.kept[*at].worth);
+        let is_free = !source.pinned;
+        let (target, shared_from) = match cheapest.filter(|_| !taken_over) {
+            Some(cheapest) => (cheapest, Some(source.sequence)),
+            None if is_free => (best, None),
+            None => return Place::Later,
         };
+        let logits = source
+            .logits
+            .clone()
+            .filter(|_| reused == prompt.len() && source.prompt == *prompt);
+        let stops = self.stops(prompt, reused);
+        let given_up = if target == best {
+            None
+        } else {
+            self.worth_saving(target)
+        };
+        let begin = self.kept[best].cells[..reused].to_vec();
         let kept = &mut self.kept[target];
-        kept.prompt = prompt.len();
-        kept.used_at = self.clock;
+        if given_up.is_some() {
+            self.given_up = self.given_up.max(kept.worth);
+        }
+        kept.cells = begin;
+        kept.prompt = Rc::clone(prompt);
+        kept.logits = logits.clone();
+        kept.stops = stops;
+        kept.pinned = true;
         let sequence = kept.sequence;
         self.recount();
-        Placement {
+        Place::Ready(Placement {
             sequence,
             reused,
-            shared_from: shared_from.filter(|from| *from != sequence),
+            shared_from: shared_from.filter(|from| *from != sequence && reused > 0),
+            logits,
+            given_up,
+        })
+    }
+
+    /// Returns up to where the next tokens of a sequence may be computed in one step: to its end, or to the next place
+    /// where its state is to be saved.
+    pub fn next_stop(&self, sequence: Sequence) -> Option<usize> {
+        let kept = self.kept.iter().find(|kept| kept.sequence == sequence)?;
+        kept.stops.range(kept.cells.len() + 1..).next().copied()
+    }
+
+    /// Returns what a sequence has read, where its state is to be saved there.
+    pub fn at_stop(&mut self, sequence: Sequence) -> Option<Vec<Token>> {
+        let kept = self.of(sequence)?;
+        kept.stops
+            .remove(&kept.cells.len())
+            .then(|| kept.cells.iter().map(|cell| cell.token).collect())
+    }
+
+    /// Enters the logits behind the whole prompt of a sequence.
+    pub fn end_prompt(&mut self, sequence: Sequence, logits: &Rc<[f32]>) {
+        if let Some(kept) = self.of(sequence) {
+            kept.logits = Some(Rc::clone(logits));
         }
     }
 
-    /// Returns the sequence to give up so that `cells` more fit; none when they fit. The caller removes it and asks
-    /// again. `held` and pinned ones are never given up: where nothing else is left, the answer is none, too.
-    pub fn evict_for(&mut self, cells: usize, held: Sequence) -> Option<Sequence> {
+    /// Gives up a sequence so that `cells` more fit; none when they fit. The caller removes it and asks again. Pinned ones
+    /// are never given up: where nothing else is left, the answer is none, too.
+    pub fn evict_for(&mut self, cells: usize) -> Option<Evicted> {
         if self.free >= cells {
             return None;
         }
-        let others = self
-            .kept
-            .iter_mut()
-            .filter(|kept| kept.sequence != held && !kept.pinned && !kept.cells.is_empty());
-        let oldest = others.min_by_key(|kept| kept.used_at)?;
-        oldest.cells.clear();
-        oldest.prompt = 0;
-        let sequence = oldest.sequence;
+        let is_free = |at: &usize| !self.kept[*at].pinned && !self.kept[*at].cells.is_empty();
+        let cheapest = (0..self.kept.len())
+            .filter(is_free)
+            .min_by_key(|at| self.kept[*at].worth)?;
+        let read = self.worth_saving(cheapest);
+        let kept = &mut self.kept[cheapest];
+        kept.empty();
+        self.given_up = self.given_up.max(kept.worth);
+        let sequence = kept.sequence;
         self.recount();
-        Some(sequence)
+        Some(Evicted { sequence, read })
     }
 
-    /// Returns cells that are free.
-    pub fn free(&self) -> usize {
-        self.free
-    }
-
-    /// Keeps a sequence as it is while answers branch off it or are computed in it.
-    pub fn pin(&mut self, sequence: Sequence) {
-        if let Some(kept) = self.of(sequence) {
-            kept.pinned = true;
-        }
-    }
-
-    /// Ends [`Cache::pin`].
+    /// Ends the use of a sequence that [`Cache::place`] gave. From now on it may be given up: the sooner, the fewer tokens
+    /// would have to be computed again, and the longer ago that is.
     pub fn unpin(&mut self, sequence: Sequence) {
-        if let Some(kept) = self.of(sequence) {
-            kept.pinned = false;
-        }
+        let Some(at) = (0..self.kept.len()).find(|at| self.kept[*at].sequence == sequence) else {
+            return;
+        };
+        let worth = self.given_up + 1 + self.own(at) as u64;
+        let kept = &mut self.kept[at];
+        kept.pinned = false;
+        kept.worth = worth;
     }
 
-    /// Returns whether a prompt can be placed without a pinned sequence.
-    pub fn has_place(&self) -> bool {
-        self.kept.iter().any(|kept| !kept.pinned)
-    }
-
-    /// Returns cells that are free once everything is given up that is not pinned.
-    pub fn room_beside_pinned(&self) -> usize {
-        let pinned = distinct(self.kept.iter().filter(|kept| kept.pinned));
-        self.capacity.saturating_sub(pinned + self.branched)
-    }
-
-    /// Returns how many tokens of a prompt lie in pinned cells, where it would be placed now.
-    pub fn pinned_begin(&self, prompt: &[Token], memory: CacheKind) -> usize {
-        let (best, reused) = self.best(prompt, memory);
-        if self.kept[best].pinned { reused } else { 0 }
-    }
-
-    /// Enters that a branch is gone for which so many tokens were computed.
-    pub fn end_branch(&mut self, tokens: usize) {
-        self.branched = self.branched.saturating_sub(tokens);
-        self.recount();
-    }
-
-    /// Enters that there are no branches any more, and nothing is pinned.
-    pub fn end_all_branches(&mut self) {
-        self.branched = 0;
-        for kept in &mut self.kept {
-            kept.pinned = false;
-        }
+    /// Enters that a branch is gone.
+    pub fn end_branch(&mut self, branch: Sequence) {
+        self.branched.remove(&branch.0);
         self.recount();
     }
 
@@ -185,29 +248,39 @@ impl Cache {
             kept.cells
                 .extend((first..).zip(tokens).map(|(id, token)| Cell { token: *token, id }));
         } else {
-            self.branched += tokens.len();
+            *self.branched.entry(sequence.0).or_default() += tokens.len();
         }
+    }
+
+    /// Enters that a sequence, a kept one or a branch, lost its last tokens.
+    pub fn drop_last(&mut self, sequence: Sequence, tokens: usize) {
+        if let Some(kept) = self.of(sequence) {
+            let left = kept.cells.len().saturating_sub(tokens);
+            kept.cells.truncate(left);
+        } else if let Some(branched) = self.branched.get_mut(&sequence.0) {
+            *branched = branched.saturating_sub(tokens);
+        }
+        self.recount();
     }
 
     /// Enters that a sequence holds nothing any more.
     pub fn forget(&mut self, sequence: Sequence) {
         if let Some(kept) = self.of(sequence) {
-            kept.cells.clear();
-            kept.prompt = 0;
+            kept.empty();
         }
         self.recount();
     }
 
-    /// Enters that nothing is held any more.
-    pub fn forget_all(&mut self) {
-        for kept in &mut self.kept {
+    /// Enters that what was to be reused in a placed sequence is not there.
+    pub fn restart(&mut self, sequence: Sequence) {
+        if let Some(kept) = self.of(sequence) {
             kept.cells.clear();
-            kept.prompt = 0;
+            kept.logits = None;
         }
         self.recount();
     }
 
-    /// Returns how many tokens a sequence holds.
+    /// Returns how many tokens a kept sequence holds.
     pub fn len(&self, sequence: Sequence) -> usize {
         self.kept
             .iter()
@@ -215,37 +288,106 @@ impl Cache {
             .map_or(0, |kept| kept.cells.len())
     }
 
+    /// Counts the tokens of a sequence that no other has.
+    fn own(&self, at: usize) -> usize {
+        let others = self.kept.iter().enumerate().filter(|(other, _)| *other != at);
+        let others: HashSet<u64> = others.flat_map(|(_, kept)| &kept.cells).map(|cell| cell.id).collect();
+        let cells = &self.kept[at].cells;
+        cells.iter().filter(|cell| !others.contains(&cell.id)).count()
+    }
+
+    /// Returns what a sequence has read, where it is worth saving.
+    fn worth_saving(&self, at: usize) -> Option<Vec<Token>> {
+        let cells = &self.kept[at].cells;
+        let is_worth = cells.len() >= WORTH_SAVING && self.own(at) >= WORTH_SAVING;
+        is_worth.then(|| cells.iter().map(|cell| cell.token).collect())
+    }
+
     fn of(&mut self, sequence: Sequence) -> Option<&mut Kept> {
         self.kept.iter_mut().find(|kept| kept.sequence == sequence)
     }
 
     /// Returns the sequence that has most of a prompt, and how much of it is of use.
-    fn best(&self, prompt: &[Token], memory: CacheKind) -> (usize, usize) {
-        let longest = prompt.len().saturating_sub(1);
+    fn best(&self, prompt: &[Token], saved: &[usize]) -> (usize, usize) {
         let reusable = |kept: &Kept| {
-            let common = common(&kept.cells, prompt).min(longest);
-            if memory == CacheKind::Recurrent && common < kept.cells.len() {
-                0
+            let common = common(&kept.cells, prompt);
+            let whole = kept.logits.is_some() && *kept.prompt == *prompt;
+            let longest = if whole {
+                prompt.len()
             } else {
-                common
+                prompt.len().saturating_sub(1)
+            };
+            let common = common.min(longest);
+            match self.memory {
+                CacheKind::Attention | CacheKind::SlidingWindow(_) => common,
+                CacheKind::Recurrent if common == kept.cells.len() => common,
+                CacheKind::Recurrent => saved.iter().copied().filter(|at| *at <= common).max().unwrap_or(0),
             }
         };
         let best = (0..self.kept.len())
-            .max_by_key(|at| (reusable(&self.kept[*at]), self.kept[*at].used_at))
+            .max_by_key(|at| (reusable(&self.kept[*at]), !self.kept[*at].pinned, self.kept[*at].worth))
             .unwrap_or(0);
         (best, reusable(&self.kept[best]))
     }
 
+    /// Returns how much of a prompt another call is computing, where that is worth waiting for.
+    fn computed_meanwhile(&self, prompt: &[Token], reused: usize) -> Option<usize> {
+        let longest = self
+            .kept
+            .iter()
+            .filter(|kept| kept.pinned && kept.cells.len() < kept.prompt.len())
+            .filter(|kept| common(&kept.cells, prompt) == kept.cells.len())
+            .map(|kept| common_tokens(&kept.prompt, prompt))
+            .max()?;
+        (longest >= reused + WORTH_WAITING).then_some(longest)
+    }
+
+    /// Enters that the state behind the first tokens of a prompt is to be saved by whoever computes them.
+    fn save_at(&mut self, prompt: &[Token], length: usize) {
+        if self.memory != CacheKind::Recurrent {
+            return;
+        }
+        for kept in &mut self.kept {
+            if kept.pinned && kept.cells.len() < length && common_tokens(&kept.prompt, prompt) >= length {
+                kept.stops.insert(length);
+            }
+        }
+    }
+
+    /// Returns where a recurrent state is to be saved on the way through a prompt: where an earlier prompt parted from it,
+    /// as others may do so there again, at its end, and now and then in between.
+    fn stops(&self, prompt: &[Token], reused: usize) -> BTreeSet<usize> {
+        if self.memory != CacheKind::Recurrent {
+            return BTreeSet::new();
+        }
+        let parted = self.kept.iter().map(|kept| common_tokens(&kept.prompt, prompt)).max();
+        let parted = parted.filter(|parted| *parted >= WORTH_A_SNAPSHOT);
+        let now_and_then = (1..)
+            .map(|number| number * SNAPSHOT_EVERY)
+            .take_while(|at| *at < prompt.len());
+        let stops = parted.into_iter().chain(now_and_then).chain([prompt.len()]);
+        stops.filter(|stop| *stop > reused).collect()
+    }
+
     fn recount(&mut self) {
-        let used = distinct(self.kept.iter()) + self.branched;
+        let cells: HashSet<u64> = self
+            .kept
+            .iter()
+            .flat_map(|kept| &kept.cells)
+            .map(|cell| cell.id)
+            .collect();
+        let used = cells.len() + self.branched.values().sum::<usize>();
         self.free = self.capacity.saturating_sub(used);
     }
 }
 
-/// Counts the cells of sequences, each once.
-fn distinct<'a>(kept: impl Iterator<Item = &'a Kept>) -> usize {
-    let cells: HashSet<u64> = kept.flat_map(|kept| &kept.cells).map(|cell| cell.id).collect();
-    cells.len()
+impl Kept {
+    fn empty(&mut self) {
+        self.cells.clear();
+        self.prompt = Rc::default();
+        self.logits = None;
+        self.stops.clear();
+    }
 }
 
 fn common(cells: &[Cell], prompt: &[Token]) -> usize {
@@ -256,17 +398,39 @@ fn common(cells: &[Cell], prompt: &[Token]) -> usize {
         .count()
 }
 
+fn common_tokens(one: &[Token], other: &[Token]) -> usize {
+    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Places prompts one after the other, computes the rest of each, and gives what was reused.
+    fn prompt(tokens: &[Token]) -> Rc<[Token]> {
+        tokens.into()
+    }
+
+    fn ready(cache: &mut Cache, tokens: &[Token], saved: &[usize]) -> Placement {
+        match cache.place(&prompt(tokens), saved) {
+            Place::Ready(placement) => placement,
+            Place::Later => unreachable!("{tokens:?} has to wait"),
+        }
+    }
+
+    /// Places a prompt and computes the rest of it.
+    fn compute(cache: &mut Cache, tokens: &[Token]) -> Placement {
+        let placement = ready(cache, tokens, &[]);
+        cache.append(placement.sequence, &tokens[placement.reused..]);
+        cache.unpin(placement.sequence);
+        placement
+    }
+
+    /// Computes prompts one after the other, and compares what was reused.
     fn check(sequences: u32, prompts: &[&[Token]], reused: &[usize], used: usize) {
-        let mut cache = Cache::new(sequences, 100);
+        let mut cache = Cache::new(sequences, 100, CacheKind::Attention);
         for (prompt, expected) in prompts.iter().zip(reused) {
-            let placement = cache.place(prompt, CacheKind::Attention);
+            let placement = compute(&mut cache, prompt);
             assert_eq!(placement.reused, *expected, "{prompt:?}");
-            cache.append(placement.sequence, &prompt[placement.reused..]);
             assert_eq!(cache.len(placement.sequence), prompt.len());
         }
         assert_eq!(cache.used(), used);
@@ -288,81 +452,141 @@ mod tests {
     }
 
     #[test]
-    fn the_same_prompt_again_computes_its_last_token() {
+    fn the_same_prompt_again_computes_its_last_token_or_nothing_where_its_logits_are_there() {
         check(4, &[&[1, 2, 3], &[1, 2, 3]], &[0, 2], 3);
+        let mut cache = Cache::new(2, 10, CacheKind::Attention);
+        let placement = compute(&mut cache, &[1, 2, 3]);
+        let logits: Rc<[f32]> = [0.5].into();
+        cache.end_prompt(placement.sequence, &logits);
+        // What was generated behind it stands in nobody's way.
+        cache.append(placement.sequence, &[4, 5]);
+        let again = ready(&mut cache, &[1, 2, 3], &[]);
+        assert_eq!((again.reused, again.logits), (3, Some(logits)));
+        cache.unpin(again.sequence);
+        let longer = ready(&mut cache, &[1, 2, 3, 6], &[]);
+        assert_eq!((longer.reused, longer.logits), (3, None));
     }
 
     #[test]
-    fn the_least_recently_used_makes_room() {
-        check(
-            2,
-            &[&[1, 2], &[3, 4], &[5, 6], &[3, 4, 5], &[1, 2, 3]],
-            &[0, 0, 0, 2, 0],
-            6,
-        );
-        let mut cache = Cache::new(3, 10);
-        for prompt in [[1, 1, 1, 1], [2, 2, 2, 2]] {
-            let placement = cache.place(&prompt, CacheKind::Attention);
-            cache.append(placement.sequence, &prompt[placement.reused..]);
+    fn what_costs_least_to_compute_again_makes_room() {
+        let mut cache = Cache::new(2, 100, CacheKind::Attention);
+        compute(&mut cache, &[1; 50]);
+        for token in 2..6 {
+            compute(&mut cache, &[token; 5]);
         }
-        let placement = cache.place(&[3; 6], CacheKind::Attention);
-        let evicted: Vec<Sequence> = std::iter::from_fn(|| cache.evict_for(6, placement.sequence)).collect();
-        assert_eq!(evicted.len(), 1, "the older one is enough");
-        assert_eq!(cache.place(&[2, 2, 2, 2, 2], CacheKind::Attention).reused, 4);
+        assert_eq!(
+            compute(&mut cache, &[1; 51]).reused,
+            50,
+            "the long one outlives short ones"
+        );
+        for token in 2..60 {
+            compute(&mut cache, &[token; 5]);
+        }
+        assert_eq!(compute(&mut cache, &[1; 52]).reused, 0, "but not for ever");
+    }
+
+    #[test]
+    fn what_is_long_is_handed_out_when_it_is_given_up() {
+        let mut cache = Cache::new(1, 100, CacheKind::Attention);
+        compute(&mut cache, &[1; 70]);
+        assert_eq!(compute(&mut cache, &[2; 5]).given_up, Some(vec![1; 70]));
+        assert_eq!(compute(&mut cache, &[3; 80]).given_up, None);
+        let evicted = cache.evict_for(50).unwrap();
+        assert_eq!(evicted.read, Some(vec![3; 80]));
     }
 
     #[test]
     fn a_pinned_sequence_is_shared_and_neither_taken_over_nor_given_up() {
-        let mut cache = Cache::new(3, 20);
-        let pinned = cache.place(&[1, 2, 3], CacheKind::Attention).sequence;
+        let mut cache = Cache::new(3, 20, CacheKind::Attention);
+        let pinned = ready(&mut cache, &[1, 2, 3], &[]).sequence;
         cache.append(pinned, &[1, 2, 3]);
-        cache.pin(pinned);
-        assert_eq!(cache.pinned_begin(&[1, 2, 3, 4], CacheKind::Attention), 3);
-        let longer = cache.place(&[1, 2, 3, 4], CacheKind::Attention);
+        let longer = compute(&mut cache, &[1, 2, 3, 4]);
         assert_eq!((longer.reused, longer.shared_from), (3, Some(pinned)));
-        cache.append(longer.sequence, &[4]);
-        assert_eq!((cache.used(), cache.room_beside_pinned()), (4, 17));
-        let evicted: Vec<Sequence> = std::iter::from_fn(|| cache.evict_for(18, Sequence(-1))).collect();
-        assert_eq!(evicted, [longer.sequence]);
-
-        // Where nothing else is left, a prompt gives up the sequence that it shares its begin with.
-        cache.pin(longer.sequence);
-        let only = cache.place(&[9, 8, 7], CacheKind::Attention);
-        cache.append(only.sequence, &[9, 8, 7]);
-        let other = cache.place(&[9, 8, 5], CacheKind::Attention);
+        assert_eq!(cache.used(), 4);
+        let evicted: Vec<Evicted> = std::iter::from_fn(|| cache.evict_for(18)).collect();
         assert_eq!(
-            (other.sequence, other.reused, other.shared_from),
-            (only.sequence, 2, None)
+            evicted,
+            [Evicted {
+                sequence: longer.sequence,
+                read: None
+            }]
         );
-        cache.pin(other.sequence);
-        assert!(!cache.has_place());
-        cache.end_all_branches();
-        assert!(cache.has_place());
-        assert_eq!(cache.place(&[1, 2, 3, 4], CacheKind::Attention).shared_from, None);
+        for tokens in [[9, 8, 7], [6, 5, 4]] {
+            let placement = ready(&mut cache, &tokens, &[]);
+            cache.append(placement.sequence, &tokens);
+        }
+        assert_eq!(cache.place(&prompt(&[3, 3, 3]), &[]), Place::Later);
+        cache.unpin(pinned);
+        assert_eq!(ready(&mut cache, &[1, 2, 4], &[]).sequence, pinned);
+    }
+
+    #[test]
+    fn a_prompt_waits_for_another_that_computes_the_same_begin() {
+        let mut cache = Cache::new(4, 200, CacheKind::Attention);
+        let (mut one, mut other) = (vec![1; 40], vec![1; 30]);
+        one.push(2);
+        other.push(3);
+        let first = ready(&mut cache, &one, &[]);
+        assert_eq!(cache.place(&prompt(&other), &[]), Place::Later);
+        cache.append(first.sequence, &one[..20]);
+        let shorter: Vec<Token> = vec![1, 1, 5];
+        assert_eq!(
+            ready(&mut cache, &shorter, &[]).reused,
+            2,
+            "what is there is not waited for"
+        );
+        cache.append(first.sequence, &one[20..]);
+        assert_eq!(ready(&mut cache, &other, &[]).reused, 30);
     }
 
     #[test]
     fn tokens_of_branches_take_room_until_they_end() {
-        let mut cache = Cache::new(2, 20);
-        let kept = cache.place(&[1, 2, 3], CacheKind::Attention).sequence;
-        cache.append(kept, &[1, 2, 3]);
-        cache.pin(kept);
+        let mut cache = Cache::new(2, 20, CacheKind::Attention);
+        compute(&mut cache, &[1, 2, 3]);
         cache.append(Sequence(2), &[4, 5, 6, 7]);
         cache.append(Sequence(3), &[4, 5]);
-        assert_eq!((cache.free(), cache.room_beside_pinned()), (11, 11));
-        cache.end_branch(4);
-        assert_eq!((cache.free(), cache.room_beside_pinned()), (15, 15));
-        cache.end_all_branches();
-        assert_eq!((cache.free(), cache.room_beside_pinned()), (17, 20));
+        assert_eq!(cache.free, 11);
+        cache.drop_last(Sequence(3), 1);
+        assert_eq!(cache.free, 12);
+        cache.end_branch(Sequence(2));
+        assert_eq!(cache.free, 16);
+        cache.end_branch(Sequence(3));
+        assert_eq!(cache.free, 17);
     }
 
     #[test]
-    fn a_recurrent_memory_only_goes_on() {
-        let mut cache = Cache::new(2, 100);
-        let placement = cache.place(&[1, 2, 3], CacheKind::Recurrent);
-        cache.append(placement.sequence, &[1, 2, 3]);
-        assert_eq!(cache.place(&[1, 2, 3, 4], CacheKind::Recurrent).reused, 3);
-        cache.append(placement.sequence, &[4]);
-        assert_eq!(cache.place(&[1, 2, 9], CacheKind::Recurrent).reused, 0);
+    fn a_recurrent_memory_goes_on_from_its_end_or_from_a_saved_state() {
+        let mut cache = Cache::new(3, 200, CacheKind::Recurrent);
+        let begin: Vec<Token> = (0..20).collect();
+        let first = compute(&mut cache, &begin);
+        let longer = [&begin[..], &[90]].concat();
+        assert_eq!(compute(&mut cache, &longer).reused, 20);
+        assert_eq!(first.reused, 0);
+        let parted = [&begin[..18], &[91]].concat();
+        let placement = ready(&mut cache, &parted, &[]);
+        assert_eq!(placement.reused, 0, "no state is saved");
+        assert_eq!(
+            cache.next_stop(placement.sequence),
+            Some(18),
+            "where the prompts parted"
+        );
+        cache.append(placement.sequence, &parted[..18]);
+        assert_eq!(cache.at_stop(placement.sequence).as_deref(), Some(&parted[..18]));
+        assert_eq!(cache.next_stop(placement.sequence), Some(19), "and at the end");
+        cache.append(placement.sequence, &parted[18..]);
+        cache.unpin(placement.sequence);
+        let again = [&begin[..18], &[92]].concat();
+        assert_eq!(ready(&mut cache, &again, &[18]).reused, 18);
+    }
+
+    #[test]
+    fn who_computes_a_begin_that_another_waits_for_saves_its_state() {
+        let mut cache = Cache::new(3, 200, CacheKind::Recurrent);
+        let begin: Vec<Token> = (0..20).collect();
+        let one = [&begin[..], &[90, 91]].concat();
+        let other = [&begin[..], &[80]].concat();
+        let first = ready(&mut cache, &one, &[]);
+        assert_eq!(cache.place(&prompt(&other), &[]), Place::Later);
+        assert_eq!(cache.next_stop(first.sequence), Some(20));
     }
 }

@@ -4,49 +4,51 @@
 //! beginning times the token's: by that the likeliest other texts are found. Where the rest of the text is right, its probability
 //! is the same on both sides, and what counts is how much likelier the other token is than the one that is there.
 
-use super::native::{DecodeBatch, Output, Sequence, StepError, Token};
+use super::LlamaError;
+use super::call::{Branch, Call, Prefilled};
+use super::core::Row;
+use super::native::{Output, Token};
+use super::prompt::Tokenizer;
 use super::sampler::LogSoftmax;
-use super::{Engine, LlamaError};
+use super::schedule::FEW_ROWS;
 use magis_llm::Departure;
 
 /// Tokens that are considered at one place of the text.
 const PER_TOKEN: usize = 8;
 
-/// Returns the ways to leave `text` behind a prompt. `first` are the logits behind the prompt, and `branch` is a free sequence.
-pub(super) fn departures(
-    engine: &mut Engine,
-    prompt: Sequence,
-    branch: Sequence,
-    first: &[f32],
-    text: &[Token],
-) -> Result<Vec<Way>, LlamaError> {
-    engine.make_room(text.len(), prompt);
-    let result = read(engine, prompt, branch, first, text);
-    engine.context.clear(branch);
-    result
-}
-
-/// Reads `text` behind a prompt into a free sequence, and returns the ways to leave it.
-pub(super) fn read(
-    engine: &mut Engine,
-    prompt: Sequence,
-    branch: Sequence,
-    first: &[f32],
+/// Reads `text` behind a prompt into a branch that is empty, and returns the ways to leave it.
+pub(super) async fn read(
+    call: &Call,
+    prompt: &Prefilled,
+    length: usize,
+    branch: &Branch,
     text: &[Token],
 ) -> Result<Vec<Way>, LlamaError> {
     let mut found = Vec::new();
     let mut reached = 0.0;
     if let Some(token) = text.first() {
-        ways(engine, text, 0, reached, first, &mut found);
-        reached += LogSoftmax::new(first).of(first, *token);
+        ways(&call.tokenizer, text, 0, reached, &prompt.logits, &mut found);
+        reached += LogSoftmax::new(&prompt.logits).of(&prompt.logits, *token);
     }
-    let held = engine.cache.len(prompt);
-    engine.context.share(prompt, branch, held);
-    if !engine.context.holds(branch, held) {
-        let lost = "it branches off a prompt that the cache has lost";
-        return Err(LlamaError::Broken(StepError::Malformed(lost)));
+    branch.begin_with(prompt.sequence, length)?;
+    let computed = &text[..text.len().saturating_sub(1)];
+    for (number, chunk) in computed.chunks(FEW_ROWS).enumerate() {
+        let before = number * FEW_ROWS;
+        let rows = chunk.iter().enumerate().map(|(row, token)| Row {
+            token: *token,
+            position: length + before + row,
+            sequences: vec![branch.sequence],
+            output: Output::Logits,
+        });
+        let done = call.rows(rows.collect()).await?;
+        let core = call.core();
+        for row in 0..chunk.len() {
+            let at = before + row + 1;
+            let logits = core.logits(done.first + row)?;
+            ways(&call.tokenizer, text, at, reached, logits, &mut found);
+            reached += LogSoftmax::new(logits).of(logits, text[at]);
+        }
     }
-    follow(engine, branch, held, text, reached, &mut found)?;
     Ok(found)
 }
 
@@ -77,37 +79,9 @@ pub(super) struct Way {
     pub gain: f64,
 }
 
-/// Computes the text behind the prompt, and finds the ways to leave it behind its first token.
-fn follow(
-    engine: &mut Engine,
-    branch: Sequence,
-    held: usize,
-    text: &[Token],
-    mut reached: f64,
-    found: &mut Vec<Way>,
-) -> Result<(), LlamaError> {
-    let rows = engine.context.shape().outputs.min(engine.loaded.batch) as usize;
-    let computed = &text[..text.len().saturating_sub(1)];
-    for (number, chunk) in computed.chunks(rows).enumerate() {
-        engine.check_cancelled()?;
-        let mut step = DecodeBatch::default();
-        for (row, token) in chunk.iter().enumerate() {
-            step.push(*token, held + number * rows + row, &[branch], Output::Logits);
-        }
-        engine.compute(&mut step)?;
-        for row in 0..chunk.len() {
-            let at = number * rows + row + 1;
-            let logits = engine.logits(row)?.to_vec();
-            ways(engine, text, at, reached, &logits, found);
-            reached += LogSoftmax::new(&logits).of(&logits, text[at]);
-        }
-    }
-    Ok(())
-}
-
 /// Adds the likeliest ways to leave the text at one token. Other white space before anything is written is another layout, no other text.
-fn ways(engine: &Engine, text: &[Token], at: usize, reached: f64, logits: &[f32], found: &mut Vec<Way>) {
-    let is_blank = |token: &Token| engine.tokenizer.bytes(*token).iter().all(u8::is_ascii_whitespace);
+fn ways(tokenizer: &Tokenizer, text: &[Token], at: usize, reached: f64, logits: &[f32], found: &mut Vec<Way>) {
+    let is_blank = |token: &Token| tokenizer.bytes(*token).iter().all(u8::is_ascii_whitespace);
     let is_begun = !text[..at].iter().all(is_blank);
     let softmax = LogSoftmax::new(logits);
     let mut best: Vec<Token> = Vec::with_capacity(PER_TOKEN + 1);
@@ -122,7 +96,7 @@ fn ways(engine: &Engine, text: &[Token], at: usize, reached: f64, logits: &[f32]
         best.truncate(PER_TOKEN);
     }
     let is_text = |token: &Token| {
-        let is_word = !engine.tokenizer.ends(*token) && !engine.tokenizer.bytes(*token).is_empty();
+        let is_word = !tokenizer.ends(*token) && !tokenizer.bytes(*token).is_empty();
         is_word && (is_begun || !is_blank(token))
     };
     let there = softmax.of(logits, text[at]);

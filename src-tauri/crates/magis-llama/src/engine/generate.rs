@@ -1,446 +1,451 @@
-//! Answers, one or many side by side: each is a sequence of its own, and every step computes the next tokens of all.
+//! Answers, one or many side by side: each is a sequence of its own, and a step computes the next tokens of all.
 //!
 //! Requests with the same prompt form a group. Its prompt is computed once, in a kept sequence of the cache, and each
 //! answer is a branch of that; a prompt that is asked once is continued where it lies. What prompts have in common the
-//! cache shares. Where not all answers fit into the cache or its sequences, the rest waits until others have ended.
+//! cache shares. A group always has room for one answer at a time; further ones begin as soon as there is room for them.
 //!
 //! An answer that is to be another one than a known text branches off as well: that text is computed beside it first.
 
+use super::LlamaError;
 use super::answer::PartialAnswer;
-use super::departure::{Way, begin_of, departures};
-use super::native::{DecodeBatch, Output, Sequence, StepError, Token};
-use super::{Engine, LlamaError};
-use magis_llm::{ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, Usage};
+use super::call::{Branch, Call, Prefilled, Room, all};
+use super::core::Row;
+use super::departure::{Way, begin_of, read};
+use super::drafts::Drafts;
+use super::native::{Output, Sequence, StepError, Token};
+use super::schedule::FEW_ROWS;
+use magis_llm::{
+    ChatReply, ChatRequest, Constraint, Departure, FillInRequest, FinishReason, GenerateRequest, LlmError, Usage,
+};
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Answers that are written at the same time up to which drafts pay.
+const MOST_WITH_DRAFTS: usize = 2;
 
 /// Answers a conversation: the case of a single request.
-pub(super) fn chat(
-    engine: &mut Engine,
-    request: &ChatRequest,
-    sink: &mut dyn FnMut(&str),
-) -> Result<ChatReply, LlamaError> {
-    let begun = Instant::now();
-    let job = Job::chat(engine, request)?;
-    let replies = answer_all(engine, vec![job], begun, sink)?;
+pub(super) async fn chat(call: Call, request: ChatRequest) -> Result<ChatReply, LlamaError> {
+    let job = Job::chat(&call, 0, &request)?;
+    let replies = answer_all(&call, vec![job]).await?;
     let missing = LlamaError::Broken(StepError::Malformed("it answers nothing"));
     replies.into_iter().next().ok_or(missing)
 }
 
-/// Answers all requests; the text of the first goes to `sink`.
-pub(super) fn generate_all(
-    engine: &mut Engine,
-    requests: &[GenerateRequest],
-    sink: &mut dyn FnMut(&str),
-) -> Result<Vec<ChatReply>, LlamaError> {
-    let begun = Instant::now();
-    let jobs = requests.iter().map(|request| match request {
-        GenerateRequest::Chat(chat) => Job::chat(engine, chat),
-        GenerateRequest::FillIn(fill_in) => Job::fill_in(engine, fill_in),
+/// Answers all requests; the text of the first is told.
+pub(super) async fn generate_all(call: Call, requests: Vec<GenerateRequest>) -> Result<Vec<ChatReply>, LlamaError> {
+    let jobs = requests.iter().enumerate().map(|(number, request)| match request {
+        GenerateRequest::Chat(chat) => Job::chat(&call, number, chat),
+        GenerateRequest::FillIn(fill_in) => Job::fill_in(&call, number, fill_in),
     });
     let jobs = jobs.collect::<Result<_, _>>()?;
-    answer_all(engine, jobs, begun, sink)
+    answer_all(&call, jobs).await
 }
 
-fn answer_all(
-    engine: &mut Engine,
-    jobs: Vec<Job>,
-    begun: Instant,
-    sink: &mut dyn FnMut(&str),
-) -> Result<Vec<ChatReply>, LlamaError> {
-    engine.check_cancelled()?;
-    let mut schedule = Schedule::new(jobs, begun);
-    let result = schedule.run(engine, sink);
-    schedule.leave(engine, result.is_err());
-    result?;
-    schedule.replies()
+async fn answer_all(call: &Call, jobs: Vec<Job>) -> Result<Vec<ChatReply>, LlamaError> {
+    let mut groups: Vec<Vec<Job>> = Vec::new();
+    for job in jobs {
+        match groups.iter_mut().find(|group| group[0].prompt == job.prompt) {
+            Some(group) => group.push(job),
+            None => groups.push(vec![job]),
+        }
+    }
+    let groups = groups.into_iter().map(|jobs| answer_group(call, jobs)).collect();
+    let mut answered: Vec<Answered> = all(groups).await?.into_iter().flatten().collect();
+    answered.sort_by_key(|answered| answered.number);
+    Ok(replies(answered))
 }
 
 /// What is asked for, and its answer.
 struct Job {
-    prompt: Vec<Token>,
-    // The most tokens that the prompt and the answer have together.
+    number: usize,
+    prompt: Rc<[Token]>,
+    // The most tokens behind the prompt.
     most: usize,
     answer: PartialAnswer,
     other_than: Option<Known>,
-    group: usize,
-    usage: Usage,
-    prompt_time: Duration,
-    generate_time: Duration,
 }
 
 /// A text that the answer is not to be, and which of the ways to leave it is taken.
-#[derive(PartialEq, Eq)]
 struct Known {
     text: Vec<Token>,
     by: Departure,
     rank: usize,
 }
 
+/// An answer that has come to its end.
+struct Answered {
+    number: usize,
+    text: String,
+    finish: FinishReason,
+    usage: Usage,
+    prompt_time: Duration,
+    generate_time: Duration,
+}
+
 impl Job {
-    fn chat(engine: &mut Engine, request: &ChatRequest) -> Result<Self, LlamaError> {
-        let prompt = engine.tokenizer.prompt(&request.messages, &request.answer_prefix)?;
+    fn chat(call: &Call, number: usize, request: &ChatRequest) -> Result<Self, LlamaError> {
+        let prompt = call.tokenizer.prompt(&request.messages, &request.answer_prefix)?;
         if prompt.is_empty() {
             return Err(LlmError::BadRequest {
                 reason: "the prompt is empty".to_owned(),
             }
             .into());
         }
-        engine.check_room(prompt.len(), request.max_tokens as usize)?;
+        let most = request.max_tokens as usize;
+        call.core().check_room(prompt.len(), most)?;
         let rail = match &request.constraint {
             Constraint::None => None,
-            constraint => engine.constraints()?.rail(constraint)?,
+            constraint => call.core_mut().rail(constraint)?,
         };
-        let answer = PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, rail);
-        Ok(Self::new(prompt, request.max_tokens, answer))
+        Ok(Self {
+            number,
+            prompt: prompt.into(),
+            most,
+            answer: PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, rail),
+            other_than: None,
+        })
     }
 
-    fn fill_in(engine: &Engine, request: &FillInRequest) -> Result<Self, LlamaError> {
-        let prompt = engine.tokenizer.fill_in(&request.before, &request.after);
+    fn fill_in(call: &Call, number: usize, request: &FillInRequest) -> Result<Self, LlamaError> {
+        let prompt = call.tokenizer.fill_in(&request.before, &request.after);
         let prompt = prompt.ok_or_else(LlmError::no_fill_in)?;
-        engine.check_room(prompt.len(), request.max_tokens as usize)?;
-        let answer = PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, None);
-        let mut job = Self::new(prompt, request.max_tokens, answer);
+        let mut most = request.max_tokens as usize;
+        call.core().check_room(prompt.len(), most)?;
+        let mut known = None;
         if let Some(other) = &request.other_than {
-            let text = engine.tokenizer.data(&other.text);
-            engine.check_room(job.prompt.len() + text.len(), request.max_tokens as usize)?;
-            job.most += text.len();
-            job.other_than = Some(Known {
+            let text = call.tokenizer.data(&other.text);
+            most += text.len();
+            call.core().check_room(prompt.len(), most)?;
+            known = Some(Known {
                 text,
                 by: other.by,
                 rank: other.rank as usize,
             });
         }
-        Ok(job)
-    }
-
-    fn new(prompt: Vec<Token>, max_tokens: u32, answer: PartialAnswer) -> Self {
-        Self {
-            most: prompt.len() + max_tokens as usize,
-            prompt,
-            answer,
-            other_than: None,
-            group: 0,
-            usage: Usage::default(),
-            prompt_time: Duration::ZERO,
-            generate_time: Duration::ZERO,
-        }
+        Ok(Self {
+            number,
+            prompt: prompt.into(),
+            most,
+            answer: PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, None),
+            other_than: known,
+        })
     }
 }
 
-/// Requests with the same prompt.
-struct Group {
-    jobs: usize,
-    // Those whose answers have not ended.
-    open: usize,
-    // Whether its answers are branches of the prompt: several, or one that is not to be a known text.
-    branches: bool,
-    computed: Option<ComputedPrompt>,
-}
-
-/// A prompt that lies in the cache and must stay there.
-struct ComputedPrompt {
-    sequence: Sequence,
-    // The logits behind it, where answers branch off there.
-    logits: Vec<f32>,
-    // A text that is not to be written behind it, with the ways to leave that.
-    left: Option<(Vec<Token>, Vec<Way>)>,
-}
-
-/// An answer that is computed at the moment.
-struct Running {
-    job: usize,
-    sequence: Sequence,
-    // The number of its branch, where it is one.
-    branch: Option<usize>,
-    // Tokens of its sequence, those of the prompt included.
-    length: usize,
-}
-
-/// The answers of one call: those that wait, in the order asked, and those that are computed.
-struct Schedule {
-    jobs: Vec<Job>,
-    groups: Vec<Group>,
-    waiting: VecDeque<usize>,
-    running: Vec<Running>,
-    // Until when time is accounted for.
-    clock: Instant,
-}
-
-impl Schedule {
-    fn new(mut jobs: Vec<Job>, begun: Instant) -> Self {
-        let mut groups: Vec<Group> = Vec::new();
-        for at in 0..jobs.len() {
-            let (before, rest) = jobs.split_at_mut(at);
-            let same = before.iter().find(|job| job.prompt == rest[0].prompt);
-            rest[0].group = same.map_or(groups.len(), |job| job.group);
-            if same.is_none() {
-                groups.push(Group {
-                    jobs: 0,
-                    open: 0,
-                    branches: false,
-                    computed: None,
-                });
-            }
-            let group = &mut groups[rest[0].group];
-            group.jobs += 1;
-            group.open += 1;
-            group.branches |= group.jobs > 1 || rest[0].other_than.is_some();
-        }
-        Self {
-            waiting: (0..jobs.len()).collect(),
-            jobs,
-            groups,
-            running: Vec::new(),
-            clock: begun,
-        }
-    }
-
-    fn run(&mut self, engine: &mut Engine, sink: &mut dyn FnMut(&str)) -> Result<(), LlamaError> {
-        loop {
-            while let Some(next) = self.waiting.front().copied() {
-                if !self.fits(engine, next) {
-                    break;
-                }
-                self.waiting.pop_front();
-                self.start(engine, next, sink)?;
-            }
-            if self.running.is_empty() && self.waiting.is_empty() {
-                return Ok(());
-            }
-            let before = self.running.len();
-            while self.running.len() == before && before > 0 {
-                self.step(engine, sink)?;
-            }
-        }
-    }
-
-    /// Returns whether an answer can be computed beside those that run; where none runs, it always can.
-    fn fits(&mut self, engine: &mut Engine, next: usize) -> bool {
-        if self.fits_beside(engine, next) {
-            return true;
-        }
-        if !self.running.is_empty() {
-            return false;
-        }
-        // The prompts of other groups have to go; what the cache cannot keep is computed once more when it is their turn.
-        let own = self.jobs[next].group;
-        for (_, group) in self.groups.iter_mut().enumerate().filter(|(at, _)| *at != own) {
-            if let Some(computed) = group.computed.take() {
-                engine.cache.unpin(computed.sequence);
-            }
-        }
-        true
-    }
-
-    fn fits_beside(&self, engine: &Engine, next: usize) -> bool {
-        let job = &self.jobs[next];
-        let group = &self.groups[job.group];
-        if group.branches && self.free_branch(engine).is_none() {
-            return false;
-        }
-        let needed = match &group.computed {
-            Some(_) => job.most - job.prompt.len(),
-            None if !engine.cache.has_place() => return false,
-            None => job.most - engine.cache.pinned_begin(&job.prompt, engine.context.memory()),
+/// Answers requests with the same prompt.
+async fn answer_group(call: &Call, jobs: Vec<Job>) -> Result<Vec<Answered>, LlamaError> {
+    let Some(first) = jobs.first() else {
+        return Ok(Vec::new());
+    };
+    let prompt = Rc::clone(&first.prompt);
+    let most = jobs.iter().map(|job| job.most).max().unwrap_or(0);
+    let _room = call.room(prompt.len() + most).await;
+    let prefilled = call.prefill(&prompt).await?;
+    // Of what is shared the first answer has the cost.
+    let mut cost = Cost {
+        prompt_tokens: prefilled.usage.prompt_tokens,
+        reused_tokens: prefilled.usage.reused_tokens,
+        time: prefilled.time,
+    };
+    let left = leave_known_texts(call, &prefilled, &jobs, &mut cost).await?;
+    let is_alone = jobs.len() == 1 && left.is_empty();
+    let mut prepared = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let reused = Cost {
+            reused_tokens: prompt.len() as u32,
+            ..Cost::default()
         };
-        let promised: usize = self
-            .running
-            .iter()
-            .map(|running| self.jobs[running.job].most - running.length)
-            .sum();
-        engine.cache.room_beside_pinned() >= needed + promised
+        prepared.push((begun(job, &left), std::mem::replace(&mut cost, reused)));
     }
-
-    fn free_branch(&self, engine: &Engine) -> Option<usize> {
-        let taken = |branch: &usize| self.running.iter().any(|running| running.branch == Some(*branch));
-        (0..engine.sequences().branches as usize).find(|branch| !taken(branch))
+    if is_alone && let Some((job, cost)) = prepared.pop() {
+        let answered = write(call, job, prefilled.sequence, &prefilled, cost).await?;
+        return Ok(vec![answered]);
     }
+    Lanes {
+        call,
+        prompt: &prefilled,
+        waiting: prepared.into(),
+        running: Vec::new(),
+        answered: Vec::new(),
+    }
+    .run()
+    .await
+}
 
-    /// Computes what is missing of a prompt and begins the answer.
-    fn start(&mut self, engine: &mut Engine, next: usize, sink: &mut dyn FnMut(&str)) -> Result<(), LlamaError> {
-        let job = &mut self.jobs[next];
-        let group = &mut self.groups[job.group];
-        let sink: &mut dyn FnMut(&str) = if next == 0 { &mut *sink } else { &mut |_| () };
+/// What was computed for an answer before it began.
+#[derive(Default)]
+struct Cost {
+    prompt_tokens: u32,
+    reused_tokens: u32,
+    time: Duration,
+}
+
+/// Reads each known text that an answer is not to be, once, and finds the ways to leave it.
+async fn leave_known_texts(
+    call: &Call,
+    prompt: &Prefilled,
+    jobs: &[Job],
+    cost: &mut Cost,
+) -> Result<Vec<(Vec<Token>, Vec<Way>)>, LlamaError> {
+    let mut left: Vec<(Vec<Token>, Vec<Way>)> = Vec::new();
+    for job in jobs {
+        let Some(known) = &job.other_than else { continue };
+        if left.iter().any(|(text, _)| *text == known.text) {
+            continue;
+        }
+        let branches = call.branches(1).await;
         let length = job.prompt.len();
-        let sequence = if let Some(computed) = &group.computed {
-            job.usage.reused_tokens = length as u32;
-            computed.sequence
-        } else {
-            let prefilled = engine.prefill(&job.prompt)?;
-            engine.cache.pin(prefilled.sequence);
-            let logits = engine.logits(prefilled.last)?;
-            if !group.branches {
-                job.answer.advance(logits, &engine.tokenizer, sink)?;
+        let found = read(call, prompt, length, &branches[0], &known.text).await?;
+        cost.prompt_tokens += known.text.len() as u32;
+        left.push((known.text.clone(), found));
+    }
+    Ok(left)
+}
+
+/// Lets an answer that is to leave a known text begin so.
+fn begun(mut job: Job, left: &[(Vec<Token>, Vec<Way>)]) -> Job {
+    if let Some(known) = &job.other_than
+        && let Some((text, ways)) = left.iter().find(|(text, _)| *text == known.text)
+        && let Some(begin) = begin_of(ways, text, known.by, known.rank)
+    {
+        job.answer.begin_with(begin);
+    }
+    job
+}
+
+/// The answers to one prompt as branches of it, as many at a time as there is room for, one at least.
+struct Lanes<'a> {
+    call: &'a Call,
+    prompt: &'a Prefilled,
+    waiting: VecDeque<(Job, Cost)>,
+    running: Vec<Lane<'a>>,
+    answered: Vec<Answered>,
+}
+
+struct Lane<'a> {
+    answer: Pin<Box<dyn Future<Output = Result<Answered, LlamaError>> + 'a>>,
+    // None where it uses the room that the group has in any case.
+    room: Option<Room>,
+}
+
+impl<'a> Lanes<'a> {
+    async fn run(mut self) -> Result<Vec<Answered>, LlamaError> {
+        poll_fn(|context| {
+            loop {
+                self.start();
+                let mut ended = None;
+                for (at, lane) in self.running.iter_mut().enumerate() {
+                    if let Poll::Ready(answered) = lane.answer.as_mut().poll(context) {
+                        ended = Some((at, answered));
+                        break;
+                    }
+                }
+                match ended {
+                    Some((at, answered)) => {
+                        self.running.swap_remove(at);
+                        match answered {
+                            Ok(answered) => self.answered.push(answered),
+                            Err(error) => return Poll::Ready(Err(error)),
+                        }
+                    }
+                    None if self.running.is_empty() && self.waiting.is_empty() => {
+                        return Poll::Ready(Ok(std::mem::take(&mut self.answered)));
+                    }
+                    None => return Poll::Pending,
+                }
             }
-            group.computed = Some(ComputedPrompt {
-                sequence: prefilled.sequence,
-                logits: if group.branches { logits.to_vec() } else { Vec::new() },
-                left: None,
-            });
-            job.usage = prefilled.usage;
-            prefilled.sequence
-        };
-        let branch = if self.groups[self.jobs[next].group].branches {
-            self.free_branch(engine)
-        } else {
-            None
-        };
-        if let Some(branch) = branch {
-            self.branch_off(engine, next, engine.branch_sequence(branch), sink)?;
+        })
+        .await
+    }
+
+    /// Begins the answers that there is room for.
+    fn start(&mut self) {
+        while let Some((next, _)) = self.waiting.front() {
+            let own = self.running.iter().all(|lane| lane.room.is_some());
+            let room = if own { None } else { self.call.try_room(next.most) };
+            if !own && room.is_none() {
+                return;
+            }
+            let Some(branch) = self.call.try_branch() else { return };
+            if let Some((job, cost)) = self.waiting.pop_front() {
+                let answer = Box::pin(branch_off(self.call, job, branch, self.prompt, cost));
+                self.running.push(Lane { answer, room });
+            }
         }
-        let running = Running {
-            job: next,
-            sequence: branch.map_or(sequence, |branch| engine.branch_sequence(branch)),
-            branch,
-            length,
-        };
-        if branch.is_some() && self.jobs[next].answer.ended().is_none() {
-            engine.context.share(sequence, running.sequence, length);
-            if !engine.context.holds(running.sequence, length) {
-                let lost = "it branches off a prompt that the cache has lost";
+    }
+}
+
+async fn branch_off(
+    call: &Call,
+    job: Job,
+    branch: Branch,
+    prompt: &Prefilled,
+    cost: Cost,
+) -> Result<Answered, LlamaError> {
+    branch.begin_with(prompt.sequence, job.prompt.len())?;
+    write(call, job, branch.sequence, prompt, cost).await
+}
+
+/// Writes an answer in a sequence that holds its prompt.
+async fn write(
+    call: &Call,
+    job: Job,
+    sequence: Sequence,
+    prompt: &Prefilled,
+    cost: Cost,
+) -> Result<Answered, LlamaError> {
+    let mut drafts = call.core().drafts().then(|| Drafts::new(&job.prompt));
+    let mut writer = Writer {
+        call,
+        is_told: job.number == 0,
+        sequence,
+        length: job.prompt.len(),
+        most: job.prompt.len() + job.most,
+        answer: job.answer,
+    };
+    let _writing = call.writing();
+    let mut time = Duration::ZERO;
+    writer.advance(&prompt.logits)?;
+    let (text, finish) = loop {
+        if let Some((text, finish)) = writer.answer.ended() {
+            break (text.to_owned(), finish);
+        }
+        time += writer.step(drafts.as_mut()).await?;
+    };
+    Ok(Answered {
+        number: job.number,
+        text,
+        finish,
+        usage: Usage {
+            prompt_tokens: cost.prompt_tokens,
+            reused_tokens: cost.reused_tokens,
+            generated_tokens: writer.answer.tokens(),
+            ..Usage::default()
+        },
+        prompt_time: cost.time,
+        generate_time: time,
+    })
+}
+
+/// An answer while it is written into its sequence.
+struct Writer<'a> {
+    call: &'a Call,
+    is_told: bool,
+    sequence: Sequence,
+    // Tokens of the sequence, and the most that it may have.
+    length: usize,
+    most: usize,
+    answer: PartialAnswer,
+}
+
+impl Writer<'_> {
+    /// Computes the next tokens of the answer, and behind them a draft where that pays; gives how long it took.
+    async fn step(&mut self, mut drafts: Option<&mut Drafts>) -> Result<Duration, LlamaError> {
+        let mut tokens = self.answer.take(FEW_ROWS);
+        let certain = tokens.len();
+        let is_taken = self.answer.is_taken();
+        if let Some(drafts) = &mut drafts {
+            tokens.iter().for_each(|token| drafts.push(*token));
+        }
+        // Beside other answers the rows of a draft cost as much as those of the others.
+        if let Some(drafts) = &drafts
+            && is_taken
+            && self.call.core().writing <= MOST_WITH_DRAFTS
+        {
+            let room = (self.most - self.length).min(FEW_ROWS).saturating_sub(certain);
+            tokens.extend_from_slice(drafts.next(room));
+        }
+        let rows = tokens.iter().enumerate().map(|(number, token)| Row {
+            token: *token,
+            position: self.length + number,
+            sequences: vec![self.sequence],
+            output: if is_taken && number + 1 >= certain {
+                Output::Logits
+            } else {
+                Output::Nothing
+            },
+        });
+        let done = self.call.rows(rows.collect()).await?;
+        self.length += certain;
+        if !is_taken {
+            return Ok(done.time);
+        }
+        self.advance_at(done.first + certain - 1)?;
+        let draft = &tokens[certain..];
+        let mut right = 0;
+        while right < draft.len() && self.answer.ended().is_none() && self.answer.next() == Some(draft[right]) {
+            self.answer.take(1);
+            right += 1;
+            if self.answer.is_taken() {
+                self.advance_at(done.first + certain - 1 + right)?;
+            }
+        }
+        self.length += right;
+        if let Some(drafts) = drafts.filter(|_| !draft.is_empty()) {
+            draft[..right].iter().for_each(|token| drafts.push(*token));
+            drafts.verified(draft.len(), right);
+            let wrong = draft.len() - right;
+            if !self
+                .call
+                .core_mut()
+                .drop_last(self.sequence, self.length + wrong, wrong)
+            {
+                let lost = "it takes back a draft that the cache has lost";
                 return Err(LlamaError::Broken(StepError::Malformed(lost)));
             }
         }
-        self.running.push(running);
-        let lap = self.lap();
-        self.jobs[next].prompt_time += lap;
-        self.end_finished(engine);
+        Ok(done.time)
+    }
+
+    /// Lets the answer go on behind a row of the last step.
+    fn advance_at(&mut self, row: usize) -> Result<(), LlamaError> {
+        let core = self.call.core();
+        let mut text = String::new();
+        let logits = core.logits(row)?;
+        self.answer
+            .advance(logits, &self.call.tokenizer, &mut |more| text.push_str(more))?;
+        drop(core);
+        self.tell(text);
         Ok(())
     }
 
-    /// Begins an answer behind its computed prompt, on a way that leaves the known text where it is not to be that.
-    fn branch_off(
-        &mut self,
-        engine: &mut Engine,
-        next: usize,
-        branch: Sequence,
-        sink: &mut dyn FnMut(&str),
-    ) -> Result<(), LlamaError> {
-        let job = &mut self.jobs[next];
-        let Some(computed) = &mut self.groups[job.group].computed else {
-            return Ok(());
-        };
-        if let Some(known) = &job.other_than {
-            if computed.left.as_ref().is_none_or(|(text, _)| *text != known.text) {
-                let ways = departures(engine, computed.sequence, branch, &computed.logits, &known.text)?;
-                job.usage.prompt_tokens += known.text.len() as u32;
-                computed.left = Some((known.text.clone(), ways));
-            }
-            let ways = computed.left.as_ref().map_or(&[][..], |(_, ways)| ways);
-            if let Some(begin) = begin_of(ways, &known.text, known.by, known.rank) {
-                job.answer.begin_with(begin);
-            }
-        }
-        job.answer.advance(&computed.logits, &engine.tokenizer, sink)
-    }
-
-    /// Computes the next tokens of all answers.
-    fn step(&mut self, engine: &mut Engine, sink: &mut dyn FnMut(&str)) -> Result<(), LlamaError> {
-        engine.check_cancelled()?;
-        let most = engine.loaded.batch as usize;
-        let mut step = DecodeBatch::default();
-        let mut parts: Vec<(Vec<Token>, usize)> = Vec::with_capacity(self.running.len());
-        for running in &self.running {
-            let answer = &mut self.jobs[running.job].answer;
-            let tokens = answer.take(most - step.len());
-            let mut last = 0;
-            for (number, token) in tokens.iter().enumerate() {
-                let output = if answer.is_taken() && number + 1 == tokens.len() {
-                    Output::Logits
-                } else {
-                    Output::Nothing
-                };
-                last = step.push(*token, running.length + number, &[running.sequence], output);
-            }
-            parts.push((tokens, last));
-        }
-        engine.make_room(step.len(), self.running[0].sequence);
-        engine.compute(&mut step)?;
-        for (running, (tokens, last)) in self.running.iter_mut().zip(parts) {
-            engine.cache.append(running.sequence, &tokens);
-            running.length += tokens.len();
-            let answer = &mut self.jobs[running.job].answer;
-            if answer.is_taken() && !tokens.is_empty() {
-                let sink: &mut dyn FnMut(&str) = if running.job == 0 { &mut *sink } else { &mut |_| () };
-                answer.advance(engine.logits(last)?, &engine.tokenizer, sink)?;
-            }
-        }
-        let share = self.lap() / self.running.len() as u32;
-        for running in &self.running {
-            self.jobs[running.job].generate_time += share;
-        }
-        self.end_finished(engine);
+    fn advance(&mut self, logits: &[f32]) -> Result<(), LlamaError> {
+        let mut text = String::new();
+        self.answer
+            .advance(logits, &self.call.tokenizer, &mut |more| text.push_str(more))?;
+        self.tell(text);
         Ok(())
     }
 
-    /// Frees what the answers held that have ended.
-    fn end_finished(&mut self, engine: &mut Engine) {
-        let (ended, running) = std::mem::take(&mut self.running)
-            .into_iter()
-            .partition(|running: &Running| self.jobs[running.job].answer.ended().is_some());
-        self.running = running;
-        for running in ended {
-            let job = &self.jobs[running.job];
-            if running.branch.is_some() {
-                engine.context.clear(running.sequence);
-                engine.cache.end_branch(running.length - job.prompt.len());
-            }
-            let group = &mut self.groups[job.group];
-            group.open -= 1;
-            if group.open == 0
-                && let Some(computed) = group.computed.take()
-            {
-                engine.cache.unpin(computed.sequence);
-            }
+    fn tell(&self, text: String) {
+        if self.is_told {
+            self.call.tell(text);
         }
     }
+}
 
-    /// Leaves the cache with prompts and whole answers alone, also where a step failed in their midst.
-    fn leave(&mut self, engine: &mut Engine, failed: bool) {
-        engine.cache.end_all_branches();
-        for running in self.running.drain(..) {
-            if running.branch.is_some() {
-                engine.context.clear(running.sequence);
-            } else if failed {
-                let held = engine.cache.len(running.sequence);
-                engine.cut(running.sequence, held);
-            }
-        }
-    }
-
-    fn lap(&mut self) -> Duration {
-        let now = Instant::now();
-        let since = now.saturating_duration_since(self.clock);
-        self.clock = now;
-        since
-    }
-
-    /// Returns the replies in the order asked.
-    fn replies(self) -> Result<Vec<ChatReply>, LlamaError> {
-        let mut exact = Duration::ZERO;
-        let mut told = 0;
-        // Rounded so that nothing is lost in the sum.
-        let mut milliseconds = |time: Duration| {
-            exact += time;
-            let more = exact.as_millis() as u64 - told;
-            told += more;
-            more
-        };
-        let reply = |job: Job| {
-            let missing = LlamaError::Broken(StepError::Malformed("it leaves an answer without an end"));
-            let (text, finish) = job.answer.ended().ok_or(missing)?;
-            Ok(ChatReply {
-                text: text.to_owned(),
-                finish,
-                usage: Usage {
-                    generated_tokens: job.answer.tokens(),
-                    prompt_ms: milliseconds(job.prompt_time),
-                    generate_ms: milliseconds(job.generate_time),
-                    ..job.usage
-                },
-            })
-        };
-        self.jobs.into_iter().map(reply).collect()
-    }
+/// Returns the replies with times in milliseconds, rounded so that nothing is lost in their sum.
+fn replies(answered: Vec<Answered>) -> Vec<ChatReply> {
+    let mut exact = Duration::ZERO;
+    let mut told = 0;
+    let mut milliseconds = |time: Duration| {
+        exact += time;
+        let more = exact.as_millis() as u64 - told;
+        told += more;
+        more
+    };
+    let reply = |answered: Answered| ChatReply {
+        usage: Usage {
+            prompt_ms: milliseconds(answered.prompt_time),
+            generate_ms: milliseconds(answered.generate_time),
+            ..answered.usage
+        },
+        text: answered.text,
+        finish: answered.finish,
+    };
+    answered.into_iter().map(reply).collect()
 }

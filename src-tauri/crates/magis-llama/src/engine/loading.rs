@@ -1,9 +1,12 @@
 //! Loading a model: what the file and the machine allow, and the context that comes of it.
 
 use super::cache::Cache;
+use super::core::Core;
 use super::machine::Waits;
 use super::native::{CacheKind, Context, ContextSize};
 use super::prompt::Tokenizer;
+use super::schedule::{FEW_ROWS, Schedule};
+use super::snapshots::Snapshots;
 use super::thread_tuner::ThreadTuner;
 #[cfg(feature = "dynamic-backends")]
 use super::variants;
@@ -17,9 +20,12 @@ use magis_llm::LlmError;
 use magis_llm::memory::{ContextMemory, Sequences};
 use magis_llm::protocol::{Load, Loaded, Stats};
 use magis_platform::memory;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -34,14 +40,15 @@ const _: () = assert!(
         && OUTPUTS <= SMALLEST_BATCH,
     "llama.cpp insists on a row of logits for each sequence"
 );
-/// Tokens of one step whose logits are wanted. From 64 on llama.cpp computes attention in another way, with other
-/// rounding: below, a likelihood does not depend on what else is asked for in the same call. A multiple of 4, for the
-/// matrix kernels; and each logit row of a large vocabulary is 600 KiB.
-const OUTPUTS: u32 = 60;
+/// Tokens of one step whose logits are wanted. Each logit row of a large vocabulary is 600 KiB.
+const OUTPUTS: u32 = FEW_ROWS as u32;
 /// The largest context taken unasked: beyond it small models get distracted.
 const LARGEST_CONTEXT: u32 = 32_768;
 /// A context below this is of no use to a run.
 const SMALLEST_CONTEXT: u32 = 1024;
+/// What saved states of recurrent layers may take at least, and at the most, in bytes.
+const SMALLEST_SNAPSHOTS: u64 = 256 << 20;
+const LARGEST_SNAPSHOTS: u64 = 4 << 30;
 /// Left to the rest of the system, in bytes.
 const RESERVE: u64 = 1 << 30;
 
@@ -101,20 +108,40 @@ impl Engine {
             template: tokenizer.template_origin(),
             fills_in: tokenizer.fills_in(),
         };
-        Ok(Self {
-            cache: Cache::new(shape.sequences.kept, context.shape().context),
+        let core = Core {
+            cache: Cache::new(shape.sequences.kept, context.shape().context, context.memory()),
             context,
-            tokenizer,
+            snapshots: Snapshots::new(snapshot_bytes(left)),
+            tokenizer: Rc::new(tokenizer),
+            loaded,
+            stats: Stats::default(),
+            texts: Vec::new(),
+            reserved: 0,
+            writing: 0,
+            drafts: true,
+            schedule: Schedule::new(batch as usize),
+            model,
             constraints: None,
             thread_tuner: ThreadTuner::new(threads),
             waits: Waits::default(),
             begun: Instant::now(),
+            clock: Instant::now(),
+            queue: Vec::new(),
+            finished: BTreeMap::new(),
+            last_ticket: 0,
+            branches_in_use: BTreeSet::new(),
+        };
+        Ok(Self {
+            calls: Vec::new(),
+            core: Rc::new(RefCell::new(core)),
             abort,
-            loaded,
-            stats: Stats::default(),
-            model,
         })
     }
+}
+
+/// Returns the bytes that saved states may take: a quarter of the memory that is left, within bounds.
+fn snapshot_bytes(left: Option<u64>) -> usize {
+    (left.unwrap_or(0) / 4).clamp(SMALLEST_SNAPSHOTS, LARGEST_SNAPSHOTS) as usize
 }
 
 /// Reads the model's file into memory, or maps it. Cancelled when `abort` is set meanwhile.

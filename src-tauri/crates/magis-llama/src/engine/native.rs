@@ -270,12 +270,6 @@ impl Context {
         }
     }
 
-    /// Removes every sequence from the cache.
-    pub fn clear_all(&mut self) {
-        // SAFETY: the memory belongs to this context. What the cells held needs no wiping: no sequence owns it any more.
-        unsafe { sys::llama_memory_clear(self.raw_memory(), false) }
-    }
-
     /// Returns whether a sequence has exactly `length` tokens, with all of them that the next one looks back at. After
     /// a cut or a share this is the only sign that the cells were still there: llama.cpp does both without a word where
     /// they are not.
@@ -300,6 +294,60 @@ impl Context {
             CacheKind::Recurrent => last,
         };
         last == length - 1 && (0..=latest_first).contains(&first)
+    }
+
+    /// Returns the state of a sequence's recurrent layers; none where the model has none.
+    pub fn recurrent_state(&mut self, sequence: Sequence) -> Option<Vec<u8>> {
+        let has_one = self.memory == CacheKind::Recurrent;
+        has_one.then(|| self.bytes_of(sequence, RECURRENT_ONLY))?
+    }
+
+    /// Gives the recurrent layers of a sequence a state that [`Context::recurrent_state`] returned. False where llama.cpp
+    /// refuses it.
+    #[must_use]
+    pub fn set_recurrent_state(&mut self, sequence: Sequence, state: &[u8]) -> bool {
+        self.memory == CacheKind::Recurrent && self.set_bytes(sequence, state, RECURRENT_ONLY)
+    }
+
+    /// Returns all that the cache holds of a sequence.
+    pub fn sequence(&mut self, sequence: Sequence) -> Option<Vec<u8>> {
+        self.bytes_of(sequence, EVERYTHING)
+    }
+
+    /// Gives a sequence, which is empty, what [`Context::sequence`] returned. There have to be cells for it. False where
+    /// llama.cpp refuses it; the sequence is then to be cleared.
+    #[must_use]
+    pub fn set_sequence(&mut self, sequence: Sequence, bytes: &[u8]) -> bool {
+        let is_set = self.set_bytes(sequence, bytes, EVERYTHING);
+        if let Some(twin) = self.twin(sequence).filter(|_| is_set) {
+            // SAFETY: both sequences exist and the memory belongs to this context.
+            unsafe { sys::llama_memory_seq_cp(self.raw_memory(), sequence.0, twin, 0, -1) }
+        }
+        is_set
+    }
+
+    fn bytes_of(&mut self, sequence: Sequence, flags: sys::llama_state_seq_flags) -> Option<Vec<u8>> {
+        if !self.exists(sequence) {
+            return None;
+        }
+        let raw = self.raw.as_ptr();
+        // SAFETY: the context is alive and the sequence exists; llama.cpp writes as many bytes as the buffer has at the most.
+        unsafe {
+            let mut bytes = vec![0; sys::llama_state_seq_get_size_ext(raw, sequence.0, flags)];
+            let size = sys::llama_state_seq_get_data_ext(raw, bytes.as_mut_ptr(), bytes.len(), sequence.0, flags);
+            (size == bytes.len() && size > 0).then_some(bytes)
+        }
+    }
+
+    fn set_bytes(&mut self, sequence: Sequence, bytes: &[u8], flags: sys::llama_state_seq_flags) -> bool {
+        if !self.exists(sequence) {
+            return false;
+        }
+        // SAFETY: the context is alive, the sequence exists, and the bytes are read only, as many as there are.
+        let read = unsafe {
+            sys::llama_state_seq_set_data_ext(self.raw.as_ptr(), bytes.as_ptr(), bytes.len(), sequence.0, flags)
+        };
+        read == bytes.len()
     }
 
     fn exists(&self, sequence: Sequence) -> bool {
@@ -371,6 +419,10 @@ pub fn take_errors() -> Vec<String> {
 }
 
 static ERRORS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// llama.cpp's `LLAMA_STATE_SEQ_FLAGS_PARTIAL_ONLY`, a macro that the bindings leave out.
+const RECURRENT_ONLY: sys::llama_state_seq_flags = 1;
+const EVERYTHING: sys::llama_state_seq_flags = 0;
 
 /// Returns the pointer that a model wraps, which `llama-cpp-2` keeps to itself.
 fn pointer_of(model: &Arc<LlamaModel>) -> *mut sys::llama_model {

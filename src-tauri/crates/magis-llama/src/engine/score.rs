@@ -3,62 +3,67 @@
 //!
 //! The likelihood of a token stands in the logits of the one before it, so the last token of a text is never computed.
 
-use super::native::{DecodeBatch, Output, Sequence, StepError, Token};
+use super::LlamaError;
+use super::call::{Branch, Call, Prefilled};
+use super::core::Row;
+use super::native::{Output, Sequence, Token};
 use super::sampler::LogSoftmax;
-use super::{Engine, LlamaError, milliseconds};
+use super::schedule::FEW_ROWS;
 use magis_llm::{LlmError, Score, ScoreReply, ScoreRequest, Usage};
 use std::ops::Range;
-use std::time::Instant;
+use std::rc::Rc;
+use std::time::Duration;
 
-pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<ScoreReply, LlamaError> {
-    engine.check_cancelled()?;
+pub(super) async fn score(call: Call, request: ScoreRequest) -> Result<ScoreReply, LlamaError> {
     let texts: Vec<Vec<Token>> = request
         .continuations
         .iter()
-        .map(|text| engine.tokenizer.data(text))
+        .map(|text| call.tokenizer.data(text))
         .collect();
     if texts.is_empty() || texts.iter().any(Vec::is_empty) {
         let reason = "there is no continuation to score, or one is empty".to_owned();
         return Err(LlmError::BadRequest { reason }.into());
     }
-    let prompt = engine.tokenizer.prompt(&request.messages, &request.answer_prefix)?;
+    let prompt: Rc<[Token]> = call.tokenizer.prompt(&request.messages, &request.answer_prefix)?.into();
     if prompt.is_empty() {
         return Err(LlmError::BadRequest {
             reason: "the prompt is empty".to_owned(),
         }
         .into());
     }
-    engine.check_room(prompt.len(), texts.iter().map(Vec::len).max().unwrap_or(0))?;
-    let prefilled = engine.prefill(&prompt)?;
-    let begun = Instant::now();
-    let first = engine.logits(prefilled.last)?;
-    let softmax = LogSoftmax::new(first);
-    // For each text those of its tokens so far.
-    let mut logprobs: Vec<Vec<f64>> = texts.iter().map(|text| vec![softmax.of(first, text[0])]).collect();
+    let longest = texts.iter().map(Vec::len).max().unwrap_or(0);
+    call.core().check_room(prompt.len(), longest)?;
 
     // Sorted, texts with a common begin are neighbours.
     let mut order: Vec<usize> = (0..texts.len()).filter(|text| texts[*text].len() > 1).collect();
     order.sort_by(|one, other| texts[*one].cmp(&texts[*other]));
     let sorted: Vec<&[Token]> = order.iter().map(|text| texts[*text].as_slice()).collect();
-    let rows = (engine.context.shape().outputs.min(engine.loaded.batch)) as usize;
+    let context = call.core().loaded.context as usize;
+    let together = sorted.iter().map(|text| inputs(text)).sum::<usize>().min(FEW_ROWS);
+    let room = (context - prompt.len()).min(together.max(longest - 1));
+    let _room = call.room(prompt.len() + room).await;
+    let prefilled = call.prefill(&prompt).await?;
+    let softmax = LogSoftmax::new(&prefilled.logits);
+    // For each text those of its tokens so far.
+    let first = |text: &Vec<Token>| vec![softmax.of(&prefilled.logits, text[0])];
+    let mut logprobs: Vec<Vec<f64>> = texts.iter().map(first).collect();
     let mut found: Vec<Vec<f64>> = vec![Vec::new(); sorted.len()];
+    let mut time = Duration::ZERO;
     let mut next = 0;
     while next < sorted.len() {
-        engine.check_cancelled()?;
-        let most = rows.min(room(engine, prefilled.sequence, rows));
-        let pack = pack(&sorted, next, most.max(1), engine.sequences().branches as usize);
-        let result = branch(
-            engine,
-            prefilled.sequence,
+        let most = room.clamp(1, FEW_ROWS);
+        let branches = call.core().sequences().branches as usize;
+        let pack = pack(&sorted, next, most, branches);
+        let branches = call.branches(pack.len()).await;
+        time += compare(
+            &call,
+            (&prefilled, prompt.len()),
+            &branches,
             &sorted[pack.clone()],
             &mut found[pack.clone()],
-            most.max(1),
-        );
-        for branch in 0..pack.len() {
-            let branch = engine.branch_sequence(branch);
-            engine.context.clear(branch);
-        }
-        result?;
+            most,
+        )
+        .await?;
         next = pack.end;
     }
     for (text, found) in order.iter().zip(found) {
@@ -75,7 +80,7 @@ pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<Score
         texts
             .iter()
             .zip(&logprobs)
-            .map(|(text, logprobs)| by_line(text.iter().map(|token| engine.tokenizer.bytes(*token)), logprobs))
+            .map(|(text, logprobs)| by_line(text.iter().map(|token| call.tokenizer.bytes(*token)), logprobs))
             .collect()
     } else {
         Vec::new()
@@ -83,7 +88,7 @@ pub(super) fn score(engine: &mut Engine, request: &ScoreRequest) -> Result<Score
     let generated_tokens = scores.iter().map(|score| score.tokens).sum();
     let usage = Usage {
         generated_tokens,
-        generate_ms: milliseconds(begun),
+        generate_ms: time.as_millis() as u64,
         ..prefilled.usage
     };
     Ok(ScoreReply { scores, lines, usage })
@@ -99,12 +104,6 @@ fn by_line(tokens: impl Iterator<Item = Vec<u8>>, logprobs: &[f64]) -> Vec<f64> 
         lines.resize(line + 1, 0.0);
     }
     lines
-}
-
-/// Returns cells for `rows` tokens of branches, or as many as there can be beside the prompt.
-fn room(engine: &mut Engine, prompt: Sequence, rows: usize) -> usize {
-    engine.make_room(rows, prompt);
-    engine.cache.free()
 }
 
 /// Returns the texts from `first` on that fit into one step of so many rows and branches, one at least.
@@ -127,59 +126,51 @@ fn pack(sorted: &[&[Token]], first: usize, rows: usize, branches: usize) -> Rang
     first..end
 }
 
-/// Finds the log-probabilities of all but the first token of each text.
-fn branch(
-    engine: &mut Engine,
-    prompt: Sequence,
+/// Finds the log-probabilities of all but the first token of each text, each behind the prompt in a branch of its own;
+/// gives how long that took.
+async fn compare(
+    call: &Call,
+    (prompt, held): (&Prefilled, usize),
+    branches: &[Branch],
     texts: &[&[Token]],
     found: &mut [Vec<f64>],
     rows: usize,
-) -> Result<(), LlamaError> {
-    let held = engine.cache.len(prompt);
-    for number in 0..texts.len() {
-        let branch = engine.branch_sequence(number);
-        engine.context.share(prompt, branch, held);
-        if !engine.context.holds(branch, held) {
-            return Err(LlamaError::Broken(StepError::Malformed(
-                "it branches off a prompt that the cache has lost",
-            )));
-        }
+) -> Result<Duration, LlamaError> {
+    for branch in branches {
+        branch.begin_with(prompt.sequence, held)?;
     }
-    let first_branch = engine.branch_sequence(0);
+    let branches: Vec<Sequence> = branches.iter().map(|branch| branch.sequence).collect();
+    let mut time = Duration::ZERO;
     // One text alone may be longer than a step; several fit by their packing.
     let mut done = 0;
     let longest = texts.iter().map(|text| inputs(text)).max().unwrap_or(0);
     while done < longest {
-        engine.check_cancelled()?;
         let window = done..if texts.len() == 1 {
             longest.min(done + rows)
         } else {
             longest
         };
-        let (mut step, paths) = tree(texts, &window, held, first_branch);
-        engine.compute(&mut step)?;
-        let mut softmaxes: Vec<Option<LogSoftmax>> = vec![None; step.len()];
+        let (rows, paths) = tree(texts, &window, held, &branches);
+        let mut softmaxes: Vec<Option<LogSoftmax>> = vec![None; rows.len()];
+        let step = call.rows(rows).await?;
+        time += step.time;
+        let core = call.core();
         for ((text, path), found) in texts.iter().zip(&paths).zip(found.iter_mut()) {
             for (depth, node) in window.clone().zip(path) {
-                let logits = engine.logits(*node)?;
+                let logits = core.logits(step.first + node)?;
                 let softmax = *softmaxes[*node].get_or_insert_with(|| LogSoftmax::new(logits));
                 found.push(softmax.of(logits, text[depth + 1]));
             }
         }
         done = window.end;
     }
-    Ok(())
+    Ok(time)
 }
 
 /// Returns the tokens of a window of sorted texts as a tree: one row a node. Also the nodes of each text from the root
-/// on. Each text has its own sequence, from `first_branch` on.
-fn tree(
-    texts: &[&[Token]],
-    window: &Range<usize>,
-    held: usize,
-    first_branch: Sequence,
-) -> (DecodeBatch, Vec<Vec<usize>>) {
-    let mut step = DecodeBatch::default();
+/// on. Each text has its own branch.
+fn tree(texts: &[&[Token]], window: &Range<usize>, held: usize, branches: &[Sequence]) -> (Vec<Row>, Vec<Vec<usize>>) {
+    let mut rows: Vec<Row> = Vec::new();
     let mut paths: Vec<Vec<usize>> = Vec::with_capacity(texts.len());
     for (number, text) in texts.iter().enumerate() {
         let end = inputs(text).min(window.end);
@@ -198,14 +189,17 @@ fn tree(
                 .iter()
                 .enumerate()
                 .filter(|(_, other)| inputs(other) > depth);
-            let sequences: Vec<Sequence> = through
-                .map(|(ahead, _)| Sequence(first_branch.0 + (number + ahead) as i32))
-                .collect();
-            path.push(step.push(text[depth], held + depth, &sequences, Output::Logits));
+            path.push(rows.len());
+            rows.push(Row {
+                token: text[depth],
+                position: held + depth,
+                sequences: through.map(|(ahead, _)| branches[number + ahead]).collect(),
+                output: Output::Logits,
+            });
         }
         paths.push(path);
     }
-    (step, paths)
+    (rows, paths)
 }
 
 /// Returns tokens that have to be computed: all but the last.
@@ -222,17 +216,18 @@ mod tests {
     use super::*;
 
     fn check(texts: &[&[Token]], rows: usize, ends: &[usize], paths: &[&[usize]]) {
+        let branches: Vec<Sequence> = (16..48).map(Sequence).collect();
         let mut next = 0;
         let mut found = Vec::new();
         while next < texts.len() {
             let pack = pack(texts, next, rows, 32);
-            let (step, _) = tree(&texts[pack.clone()], &(0..100), 10, Sequence(16));
+            let (step, _) = tree(&texts[pack.clone()], &(0..100), 10, &branches);
             assert!(step.len() <= rows || pack.len() == 1, "{} rows of {rows}", step.len());
             next = pack.end;
             found.push(pack);
         }
         assert_eq!(found.iter().map(|pack| pack.end).collect::<Vec<_>>(), ends);
-        let (step, nodes) = tree(&texts[found[0].clone()], &(0..100), 10, Sequence(16));
+        let (step, nodes) = tree(&texts[found[0].clone()], &(0..100), 10, &branches);
         assert_eq!(nodes, paths);
         assert_eq!(step.len(), nodes.iter().flatten().max().map_or(0, |node| node + 1));
     }

@@ -1,59 +1,57 @@
 //! Edits of a text at one token, out of one reading: the likeliest ways to leave it, each as a token replaced, left out or put in front; behind the best
 //! of them the model goes on writing.
 
+use super::LlamaError;
+use super::call::{Branch, Call};
+use super::core::Row;
 use super::departure::{Way, read};
-use super::native::{DecodeBatch, Output, Sequence, Token};
+use super::native::{Output, Token};
+use super::prompt::Tokenizer;
 use super::sampler::Sampler;
-use super::{Engine, LlamaError, milliseconds};
 use magis_llm::{LlmError, Sampling, TokenEdit, TokenEditReply, TokenEditRequest, Usage};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::rc::Rc;
 use std::time::Instant;
 
 /// Tokens of what is written behind a way, at the most.
 const LONGEST: usize = 56;
 
 /// Returns the edits at one token that a text between two others gains most by.
-pub(super) fn token_edits(engine: &mut Engine, request: &TokenEditRequest) -> Result<TokenEditReply, LlamaError> {
-    engine.check_cancelled()?;
-    let prompt = engine.tokenizer.fill_in(&request.before, &request.after);
-    let prompt = prompt.ok_or_else(LlmError::no_fill_in)?;
-    let text = engine.tokenizer.data(&request.text);
-    engine.check_room(prompt.len(), text.len())?;
-    let left = engine.loaded.context as usize - prompt.len() - text.len();
-    let most_written = (engine.sequences().branches.saturating_sub(1) as usize).min(left / LONGEST);
-    let count = WayCount::new(request.written as usize, most_written);
-    let room = text.len() + count.all() * LONGEST;
-    let prefilled = engine.prefill(&prompt)?;
+pub(super) async fn token_edits(call: Call, request: TokenEditRequest) -> Result<TokenEditReply, LlamaError> {
+    let tokenizer = Rc::clone(&call.tokenizer);
+    let prompt = tokenizer.fill_in(&request.before, &request.after);
+    let prompt: Rc<[Token]> = prompt.ok_or_else(LlmError::no_fill_in)?.into();
+    let text = tokenizer.data(&request.text);
+    call.core().check_room(prompt.len(), text.len())?;
+    let (context, branches) = {
+        let core = call.core();
+        (core.loaded.context as usize, core.sequences().branches as usize)
+    };
+    let left = context - prompt.len() - text.len();
+    let count = WayCount::new(request.written as usize, branches.saturating_sub(1).min(left / LONGEST));
+    let _room = call.room(prompt.len() + text.len() + count.all() * LONGEST).await;
+    let prefilled = call.prefill(&prompt).await?;
     let begun = Instant::now();
-    let first = engine.logits(prefilled.last)?.to_vec();
-    engine.make_room(room, prefilled.sequence);
-    let held = engine.cache.len(prefilled.sequence);
-    let branch = engine.branch_sequence(0);
-    let found = read(engine, prefilled.sequence, branch, &first, &text).and_then(|mut ways| {
-        ways.sort_by(|one, other| other.gain.total_cmp(&one.gain));
-        let known = KnownText::new(engine, request.text.as_bytes(), &text);
-        let mut written = to_write(engine, &known, &ways, count);
-        write(engine, branch, held, &known, &mut written)?;
-        Ok((known, ways, written))
-    });
-    for branch in 0..=count.all() {
-        let branch = engine.branch_sequence(branch);
-        engine.context.clear(branch);
-    }
-    let (known, ways, written) = found?;
+    let branches = call.branches(1 + count.all()).await;
+    let (reading, writing) = branches.split_at(1);
+    let mut ways = read(&call, &prefilled, prompt.len(), &reading[0], &text).await?;
+    ways.sort_by(|one, other| other.gain.total_cmp(&one.gain));
+    let known = KnownText::new(&tokenizer, request.text.as_bytes(), &text);
+    let mut written = to_write(&tokenizer, &known, &ways, count);
+    write(&call, &reading[0], prompt.len(), writing, &known, &mut written).await?;
     // The one token stands beside what was written from it on: the model mostly writes the rest of the line anew, and the fault may be the token alone.
     let mut edits = Vec::new();
     for written in &written {
         edits.extend(known.edits_by_text(written));
-        edits.extend(known.edits_by_token(engine, &text, &written.way));
+        edits.extend(known.edits_by_token(&tokenizer, &text, &written.way));
     }
     let is_written = |way: &&Way| {
         let key = |way: &Way| (way.at, way.token);
         written.iter().any(|written| key(&written.way) == key(way))
     };
     for way in ways.iter().filter(|way| !is_written(way)) {
-        edits.extend(known.edits_by_token(engine, &text, way));
+        edits.extend(known.edits_by_token(&tokenizer, &text, way));
     }
     edits.truncate(request.most as usize);
     let generated: usize = written.iter().map(|written| written.tokens.len()).sum();
@@ -61,7 +59,7 @@ pub(super) fn token_edits(engine: &mut Engine, request: &TokenEditRequest) -> Re
         edits,
         usage: Usage {
             generated_tokens: (text.len() + generated) as u32,
-            generate_ms: milliseconds(begun),
+            generate_ms: begun.elapsed().as_millis() as u64,
             ..prefilled.usage
         },
     })
@@ -81,11 +79,11 @@ struct WrittenText {
 }
 
 impl<'a> KnownText<'a> {
-    fn new(engine: &Engine, bytes: &'a [u8], text: &[Token]) -> Self {
+    fn new(tokenizer: &Tokenizer, bytes: &'a [u8], text: &[Token]) -> Self {
         let mut starts = vec![0];
         for token in text {
             let before = starts.last().copied().unwrap_or(0);
-            starts.push(before + engine.tokenizer.bytes(*token).len());
+            starts.push(before + tokenizer.bytes(*token).len());
         }
         Self { bytes, starts }
     }
@@ -122,13 +120,13 @@ impl<'a> KnownText<'a> {
 
     /// Returns the edits of the one token: where the other token is the one that comes next anyway, the one before it is left out; else it stands in its
     /// place, or in front of it; a word in front of a word also as a word of its own, a plus or a minus as one more or less.
-    fn edits_by_token(&self, engine: &Engine, text: &[Token], way: &Way) -> Vec<TokenEdit> {
+    fn edits_by_token(&self, tokenizer: &Tokenizer, text: &[Token], way: &Way) -> Vec<TokenEdit> {
         let (start, end) = (self.starts[way.at], self.starts[way.at + 1]);
         let mut edits = Vec::new();
         if text.get(way.at + 1) == Some(&way.token) {
             edits.extend(edit(start..end, Vec::new(), way.gain));
         } else {
-            let bytes = engine.tokenizer.bytes(way.token);
+            let bytes = tokenizer.bytes(way.token);
             if let Some(by_one) = by_one(&bytes) {
                 edits.extend(edit(start..start, by_one, way.gain));
             }
@@ -212,7 +210,7 @@ impl WayCount {
 }
 
 /// Returns the best ways to go on with.
-fn to_write(engine: &Engine, known: &KnownText<'_>, ways: &[Way], count: WayCount) -> Vec<WrittenText> {
+fn to_write(tokenizer: &Tokenizer, known: &KnownText<'_>, ways: &[Way], count: WayCount) -> Vec<WrittenText> {
     let is_blank = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_whitespace);
     let is_code = |way: &&Way| !is_blank(&known.bytes[known.starts[way.at]..known.starts[way.at + 1]]);
     let begins_line = |way: &&Way| known.indentation(known.starts[way.at]).is_some();
@@ -221,7 +219,7 @@ fn to_write(engine: &Engine, known: &KnownText<'_>, ways: &[Way], count: WayCoun
     let begins = begins.into_iter().take(count.begins);
     let free = count.begins - begins.len();
     let (others, further) = others.split_at(others.len().min(count.others + free));
-    let is_operator = |way: &&&Way| is_operator(&engine.tokenizer.bytes(way.token));
+    let is_operator = |way: &&&Way| is_operator(&tokenizer.bytes(way.token));
     let operators = further.iter().filter(is_operator).take(count.operators);
     let ways = others.iter().chain(operators).copied().chain(begins);
     let ways = ways.map(|way| WrittenText {
@@ -243,23 +241,22 @@ fn is_operator(token: &[u8]) -> bool {
 
 /// Writes the likeliest text behind each way, as far as the cache can begin there: up to the end of the line, at the begin of a line up to the end of the
 /// block that it opens. What does not come to an end is left out. `read` holds the text behind a prompt of `held` tokens.
-fn write(
-    engine: &mut Engine,
-    read: Sequence,
+async fn write(
+    call: &Call,
+    read: &Branch,
     held: usize,
+    branches: &[Branch],
     known: &KnownText<'_>,
     written: &mut Vec<WrittenText>,
 ) -> Result<(), LlamaError> {
     let mut open = Vec::new();
-    for (number, text) in written.iter_mut().enumerate() {
-        let branch = engine.branch_sequence(number + 1);
+    for (number, (text, branch)) in written.iter_mut().zip(branches).enumerate() {
         let length = held + text.way.at;
-        engine.context.share(read, branch, length);
         // A recurrent state cannot be shared from the midst of what it has read.
-        if engine.context.holds(branch, length) {
+        if branch.try_begin_with(read.sequence, length) {
             text.tokens.push(text.way.token);
-            text.bytes = engine.tokenizer.bytes(text.way.token);
-            open.push((number, branch, length));
+            text.bytes = call.tokenizer.bytes(text.way.token);
+            open.push((number, branch.sequence, length));
         }
     }
     let mut ended = BTreeSet::new();
@@ -276,20 +273,24 @@ fn write(
         if open.is_empty() {
             break;
         }
-        engine.check_cancelled()?;
-        let mut step = DecodeBatch::default();
-        for (number, branch, length) in &mut open {
+        let rows = open.iter_mut().map(|(number, branch, length)| {
             let tokens = &written[*number].tokens;
-            step.push(tokens[tokens.len() - 1], *length, &[*branch], Output::Logits);
             *length += 1;
-        }
-        engine.compute(&mut step)?;
+            Row {
+                token: tokens[tokens.len() - 1],
+                position: *length - 1,
+                sequences: vec![*branch],
+                output: Output::Logits,
+            }
+        });
+        let step = call.rows(rows.collect()).await?;
+        let core = call.core();
         for (row, (number, ..)) in open.iter().enumerate() {
             let text = &mut written[*number];
-            match Sampler::new(Sampling::Greedy).choose(engine.logits(row)?) {
-                Some(token) if !engine.tokenizer.ends(token) => {
+            match Sampler::new(Sampling::Greedy).choose(core.logits(step.first + row)?) {
+                Some(token) if !call.tokenizer.ends(token) => {
                     text.tokens.push(token);
-                    text.bytes.extend(engine.tokenizer.bytes(token));
+                    text.bytes.extend(call.tokenizer.bytes(token));
                 }
                 // The end of an answer ends its line.
                 _ => text.bytes.push(b'\n'),

@@ -1,17 +1,21 @@
 //! One worker process as its parent holds it: lines go in, answers come back to whoever asked.
 //!
-//! A link never recovers: when the process ends, every open call learns so, and [`super::WorkerModel`] makes another.
+//! A link never recovers: when the process ends, every open call learns so, and [`super::WorkerModel`] makes another. A
+//! process that closes its output, says what is no answer, or computes nothing for long, is ended here.
 
 use super::WorkerCommand;
 use magis_llm::protocol::{FromWorker, RequestId, ToWorker, from_line, to_line};
 use std::collections::{HashMap, VecDeque};
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use std::{env, io};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
 
 /// The most bytes of an answer: the likelihoods of whole files take some MiB.
 const LONGEST_ANSWER: u64 = 64 << 20;
@@ -39,11 +43,13 @@ struct Open {
     calls: HashMap<RequestId, mpsc::UnboundedSender<FromWorker>>,
     last_id: u64,
     over: bool,
+    // When a call was opened, or the process said something; none before the model is loaded, which may take long.
+    last_sign: Option<Instant>,
 }
 
 impl Link {
-    /// Starts the worker process, with pipes to it.
-    pub(super) fn start(command: &WorkerCommand) -> io::Result<Self> {
+    /// Starts the worker process, with pipes to it. It is ended when it says nothing for `patience` while calls are open.
+    pub(super) fn start(command: &WorkerCommand, patience: Duration) -> io::Result<Self> {
         let mut process = Command::new(&command.program);
         process
             .args(&command.args)
@@ -70,7 +76,7 @@ impl Link {
         let open = Arc::new(Mutex::new(Open::default()));
         let tasks = vec![
             tokio::spawn(write(input, outgoing)),
-            tokio::spawn(follow(child, output, errors, Arc::clone(&open), end)),
+            tokio::spawn(follow(child, (output, errors), Arc::clone(&open), end, patience)),
         ];
         Ok(Self {
             lines,
@@ -93,6 +99,7 @@ impl Link {
             // To a process that is over nothing is entered: the dropped sender tells the call so.
             if !open.over {
                 open.calls.insert(id, answer);
+                open.last_sign = open.last_sign.map(|_| Instant::now());
             }
             id
         };
@@ -165,6 +172,9 @@ const WAITING: [&str; 2] = ["GOMP_SPINCOUNT", "OMP_WAIT_POLICY"];
 /// even the thread that is waited for, could use.
 const SPINS: &str = "20000";
 
+/// How long a process may take to end once its output is closed.
+const ENDING: Duration = Duration::from_millis(500);
+
 /// How many lines of a worker's standard error are kept.
 const KEPT_LINES: usize = 20;
 
@@ -178,48 +188,86 @@ async fn write(mut input: ChildStdin, mut lines: mpsc::UnboundedReceiver<String>
 
 async fn follow(
     mut child: Child,
-    output: ChildStdout,
-    errors: ChildStderr,
+    (output, errors): (ChildStdout, ChildStderr),
     open: Arc<Mutex<Open>>,
     end: watch::Sender<Option<String>>,
+    patience: Duration,
 ) {
     let answers = async {
-        // A worker that says one thing without end is not the one that was started.
-        if dispatch(output, &open).await.is_err() {
+        let why = tokio::select! {
+            why = dispatch(output, &open) => why,
+            () = silence(&open, patience) => Some(format!("it computed nothing for {} s", patience.as_secs())),
+        };
+        // One that ends by itself says best how.
+        if why.is_some() || timeout(ENDING, child.wait()).await.is_err() {
             let _ = child.start_kill();
         }
+        why
     };
-    let ((), said) = tokio::join!(answers, last_lines(errors));
+    let mut said = VecDeque::new();
+    let why = {
+        let mut errors = pin!(keep_last_lines(errors, &mut said));
+        let mut answers = pin!(answers);
+        tokio::select! {
+            biased;
+            why = &mut answers => {
+                // A process that it has started may hold the error stream open.
+                let _ = timeout(ENDING, errors).await;
+                why
+            }
+            () = &mut errors => answers.await,
+        }
+    };
     let status = child.wait().await;
     // First the reason, then the calls: who finds a call broken finds the reason there.
-    end.send_replace(Some(last_words(status, said)));
+    let last = last_words(status, said);
+    end.send_replace(Some(why.map_or(last.clone(), |why| format!("{why}; {last}"))));
     let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
     open.over = true;
     open.calls.clear();
 }
 
-/// Hands each answer to whoever waits for it, until there are no more; an error where one is too long to be an answer.
-async fn dispatch(output: ChildStdout, open: &Mutex<Open>) -> Result<(), TooLong> {
+/// Hands each answer to whoever waits for it, until there are no more. Gives why no more is heard, where that is not
+/// because the process ended.
+async fn dispatch(output: ChildStdout, open: &Mutex<Open>) -> Option<String> {
     let mut output = BufReader::new(output);
     while let Some(line) = next_line(&mut output, LONGEST_ANSWER).await {
-        let Ok(answer) = from_line::<FromWorker>(&line?) else {
-            continue;
+        let Ok(line) = line else {
+            return Some("it said one thing without end".to_owned());
+        };
+        let Ok(answer) = from_line::<FromWorker>(&line) else {
+            return Some("it said something that is no answer".to_owned());
         };
         let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.last_sign.is_some() || matches!(answer, FromWorker::Loaded { .. }) {
+            open.last_sign = Some(Instant::now());
+        }
+        let Some(id) = answer.id() else { continue };
         if matches!(answer, FromWorker::Token { .. }) {
-            if let Some(call) = open.calls.get(&answer.id()) {
+            if let Some(call) = open.calls.get(&id) {
                 let _ = call.send(answer);
             }
-        } else if let Some(call) = open.calls.remove(&answer.id()) {
+        } else if let Some(call) = open.calls.remove(&id) {
             let _ = call.send(answer);
         }
     }
-    Ok(())
+    None
 }
 
-/// Returns the last lines that are said, as long as they are no longer than anybody reads.
-async fn last_lines(errors: ChildStderr) -> VecDeque<String> {
-    let mut kept = VecDeque::new();
+/// Waits until nothing was said for so long while calls are open.
+async fn silence(open: &Mutex<Open>, patience: Duration) {
+    loop {
+        sleep(patience / 4).await;
+        let open = open.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_silent = open.last_sign.is_some_and(|sign| sign.elapsed() > patience);
+        if is_silent && !open.calls.is_empty() {
+            return;
+        }
+    }
+}
+
+/// Keeps the last lines that are said, as long as they are no longer than anybody reads, until there are no more.
+async fn keep_last_lines(errors: ChildStderr, kept: &mut VecDeque<String>) {
     let mut errors = BufReader::new(errors);
     while let Some(line) = next_line(&mut errors, LONGEST_ERROR).await {
         if kept.len() == KEPT_LINES {
@@ -227,7 +275,6 @@ async fn last_lines(errors: ChildStderr) -> VecDeque<String> {
         }
         kept.push_back(line.unwrap_or_else(|TooLong(begin)| begin));
     }
-    kept
 }
 
 /// A line with more bytes than are read, as far as it was.

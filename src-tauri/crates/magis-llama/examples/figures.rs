@@ -1,0 +1,290 @@
+//! Measures what the engine makes of calls that belong together, each against the same work done without it:
+//! `cargo run --release -p magis-llama --example figures -- MODEL.gguf [FIGURE]`, where FIGURE is one of the names below; all unless given.
+//!
+//! Both sides of a ratio are measured in turn, three times, with prompts that the cache does not have. The rest of the
+//! machine should be idle.
+
+use magis_llama::engine::Engine;
+use magis_llm::protocol::Load;
+use magis_llm::{
+    ChatReply, ChatRequest, Constraint, FinishReason, GenerateRequest, LlmError, Message, MessageRole, Sampling,
+};
+use magis_platform::memory;
+use serde_json::json;
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+type Figure = fn(&mut Engine, &Arc<AtomicBool>) -> Result<()>;
+
+const ROUNDS: u32 = 3;
+
+const FIGURES: [(&str, Figure); 6] = [
+    ("summaries", summaries),
+    ("attempts", attempts),
+    ("rewrite", rewrite),
+    ("constrained", constrained),
+    ("cancel", cancel),
+    ("memory", small_calls),
+];
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let path = PathBuf::from(arguments.next().ok_or("name a GGUF file")?);
+    let wanted = arguments.next();
+    for (name, figure) in FIGURES {
+        if wanted.as_deref().is_some_and(|wanted| wanted != name) {
+            continue;
+        }
+        let abort = Arc::<AtomicBool>::default();
+        let load = Load {
+            path: path.clone(),
+            context: Some(16_384),
+            threads: None,
+            batch: None,
+        };
+        let mut engine = Engine::load(&load, Arc::clone(&abort))?;
+        println!("{name}");
+        figure(&mut engine, &abort)?;
+    }
+    Ok(())
+}
+
+/// Eight files are summarised one after the other, and all at once.
+fn summaries(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
+    for (prompt, answer) in [(150, 80), (600, 80)] {
+        let mut times = [Vec::new(), Vec::new()];
+        for round in 0..ROUNDS {
+            let requests = |engine: &Engine, set: u32| -> Vec<ChatRequest> {
+                let summary = |file| {
+                    let code = sized(engine, 1000 * round + 100 * set + file, prompt);
+                    request(&format!("{code}\nDescribe at length what this file does."), answer)
+                };
+                (0..8).map(summary).collect()
+            };
+            let apart = requests(engine, 0);
+            let begun = Instant::now();
+            for request in &apart {
+                engine.chat(request, &mut |_| ())?;
+            }
+            times[0].push(begun.elapsed());
+            let together: Vec<GenerateRequest> = requests(engine, 1).into_iter().map(GenerateRequest::Chat).collect();
+            let begun = Instant::now();
+            engine.generate_all(&together, &mut |_| ())?;
+            times[1].push(begun.elapsed());
+        }
+        ratio(
+            &format!("8 summaries of {answer} tokens behind {prompt}, apart / at once"),
+            times,
+        );
+    }
+    Ok(())
+}
+
+/// Eight attempts of 150 tokens go on from one prompt of 2,000, and one does.
+fn attempts(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..ROUNDS {
+        for (times, count) in times.iter_mut().rev().zip([1, 8_u64]) {
+            let code = sized(engine, 10 * round + count as u32, 2000);
+            let attempt = |seed| {
+                GenerateRequest::Chat(ChatRequest {
+                    sampling: Sampling::Temperature { temperature: 0.8, seed },
+                    ..request(&format!("{code}\nExplain each at length."), 150)
+                })
+            };
+            let requests: Vec<GenerateRequest> = (0..count).map(attempt).collect();
+            let begun = Instant::now();
+            engine.generate_all(&requests, &mut |_| ())?;
+            times.push(begun.elapsed());
+        }
+    }
+    ratio("8 attempts / 1 attempt", times);
+    Ok(())
+}
+
+/// A function of 60 lines is written anew with one line changed, with drafts and without.
+fn rewrite(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
+    let cases: Vec<ChatRequest> = (0..10).map(|case| request(&edit(case), 1200)).collect();
+    let mut drafted = Vec::new();
+    for case in &cases {
+        drafted.push(timed(engine, case)?);
+    }
+    engine.without_drafts();
+    let mut ratios = Vec::new();
+    for (number, (case, (with, drafted))) in cases.iter().zip(drafted).enumerate() {
+        let (without, plain) = timed(engine, case)?;
+        let ratio = without.as_secs_f64() / with.as_secs_f64();
+        let same = if plain.text == drafted.text {
+            "the same"
+        } else {
+            "another"
+        };
+        println!(
+            "  case {number}: {} tokens, {} ms, with drafts {} ms, {ratio:.2}, {same} answer",
+            plain.usage.generated_tokens,
+            without.as_millis(),
+            with.as_millis()
+        );
+        ratios.push(ratio);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("  without / with drafts: {:.2} (median)", ratios[ratios.len() / 2]);
+    Ok(())
+}
+
+/// Answers of a form take as long a token as free ones.
+fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
+    engine.without_drafts();
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "thoughts": { "type": "string", "minLength": 400, "maxLength": 400 },
+        },
+        "required": ["thoughts"],
+        "additionalProperties": false,
+    });
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..ROUNDS {
+        let text = format!("{round}. Tell me at length how a parser works, as JSON with one field, thoughts.");
+        let free = request(&text, 90);
+        let bound = ChatRequest {
+            constraint: Constraint::JsonSchema(schema.clone()),
+            ..free.clone()
+        };
+        for (times, request) in times.iter_mut().zip([bound, free]) {
+            let usage = engine.chat(&request, &mut |_| ())?.usage;
+            let each = usage.generate_ms as f64 / f64::from(usage.generated_tokens.max(1));
+            times.push(Duration::from_secs_f64(each / 1000.0));
+        }
+    }
+    ratio("time a token, constrained / free", times);
+    Ok(())
+}
+
+/// Fifty calls are cancelled in the midst of a prompt of 10,000 tokens or of its answer.
+fn cancel(engine: &mut Engine, abort: &Arc<AtomicBool>) -> Result<()> {
+    let text = sized(engine, 7, 10_000);
+    let mut quiet = Vec::new();
+    for at in 1..=50_u64 {
+        let told = Arc::clone(abort);
+        let canceller = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(at * 97));
+            told.store(true, Ordering::SeqCst);
+            Instant::now()
+        });
+        let reply = engine.chat(&request(&format!("{at}{text}"), 400), &mut |_| ());
+        let ended = Instant::now();
+        let cancelled = canceller.join().map_err(|_| "the thread that cancels panicked")?;
+        abort.store(false, Ordering::SeqCst);
+        match reply.map_err(|error| error.to_string()) {
+            Err(error) if error == LlmError::Cancelled.to_string() => quiet.push(ended - cancelled),
+            other => println!("  not cancelled: {other:?}"),
+        }
+    }
+    quiet.sort();
+    if let (Some(median), Some(worst)) = (quiet.get(quiet.len() / 2), quiet.last()) {
+        println!(
+            "  {} calls quiet after {} ms (median), {} ms (worst)",
+            quiet.len(),
+            median.as_millis(),
+            worst.as_millis()
+        );
+    }
+    Ok(())
+}
+
+/// Ten thousand small calls take no more memory than a thousand.
+fn small_calls(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
+    let mut after = Vec::new();
+    for call in 0..10_000 {
+        engine.chat(&request(&format!("{} of {}?", call % 97, call % 31), 1), &mut |_| ())?;
+        if call == 999 || call == 9_999 {
+            after.push(memory::resident().unwrap_or(0));
+        }
+    }
+    println!(
+        "  resident after 1,000 and 10,000 calls: {} and {} bytes, ratio {:.3}",
+        after[0],
+        after[1],
+        after[1] as f64 / after[0].max(1) as f64
+    );
+    Ok(())
+}
+
+fn timed(engine: &mut Engine, request: &ChatRequest) -> Result<(Duration, ChatReply)> {
+    // The prompt is the same for both sides: computed before.
+    let first = ChatRequest {
+        max_tokens: 1,
+        ..request.clone()
+    };
+    engine.chat(&first, &mut |_| ())?;
+    let begun = Instant::now();
+    let reply = engine.chat(request, &mut |_| ())?;
+    if reply.finish == FinishReason::Length {
+        println!("  an answer was cut off");
+    }
+    Ok((begun.elapsed(), reply))
+}
+
+fn ratio(what: &str, times: [Vec<Duration>; 2]) {
+    let shown: Vec<String> = times
+        .iter()
+        .map(|times| {
+            times
+                .iter()
+                .map(|time| format!("{:.3}", time.as_secs_f64()))
+                .collect::<Vec<_>>()
+                .join(", ")
+        })
+        .collect();
+    let [one, other] = times.map(|mut times| {
+        times.sort();
+        times[times.len() / 2]
+    });
+    let ratio = one.as_secs_f64() / other.as_secs_f64();
+    println!("  {what}: {ratio:.2} (s: {}; {})", shown[0], shown[1]);
+}
+
+fn request(text: &str, max_tokens: u32) -> ChatRequest {
+    ChatRequest {
+        messages: vec![Message {
+            role: MessageRole::User,
+            content: text.to_owned(),
+        }],
+        answer_prefix: String::new(),
+        constraint: Constraint::None,
+        sampling: Sampling::Greedy,
+        max_tokens,
+        stop: Vec::new(),
+    }
+}
+
+/// Returns the request to change one line of a function of 60.
+fn edit(case: u32) -> String {
+    let line = |number: u32| {
+        let name = ["total", "count", "offset", "width", "height", "depth"][(number % 6) as usize];
+        format!(
+            "    {name}_{number} = read_{name}(source, {}) + {}\n",
+            number * 3 + case,
+            number % 7
+        )
+    };
+    let body: String = (0..58).map(line).collect();
+    format!(
+        "```python\ndef load_{case}(source):\n{body}    return locals()\n```\nWrite the whole function again, every line of it, \
+         with one change: the value that is added in line {} must be 99. Answer with the code alone.",
+        10 + 4 * case
+    )
+}
+
+/// Returns text of about so many tokens, another for each seed.
+fn sized(engine: &Engine, seed: u32, tokens: u32) -> String {
+    let line = |number: u32| format!("def handler_{seed}_{number}(value): return value + {}\n", number * seed);
+    let each = engine.count_tokens(&[line(10)])[0];
+    let lines: String = (0..tokens / each.max(1)).map(line).collect();
+    format!("{seed}\n{lines}")
+}

@@ -1,0 +1,457 @@
+//! What all calls on a model share between two steps: the context with its cache and the books of it, and the rows that
+//! calls wait for. Here a step is put together and computed.
+//!
+//! What a call asks for in which order is its own business ([`super::call`]); which rows come next is decided by
+//! [`super::schedule`].
+
+use super::LlamaError;
+use super::cache::{Cache, Evicted, Place};
+use super::constraint::{Constraints, Rail};
+use super::machine::Waits;
+use super::native::{CacheKind, Context, DecodeBatch, Output, Sequence, StepError, Token};
+use super::prompt::Tokenizer;
+use super::schedule::{Demand, Form, Schedule};
+use super::snapshots::{Extent, Snapshots};
+use super::thread_tuner::ThreadTuner;
+use llama_cpp_2::model::LlamaModel;
+use magis_llm::memory::Sequences;
+use magis_llm::protocol::{Loaded, RequestId, Stats};
+use magis_llm::{Constraint, LlmError, Urgency};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What all calls share.
+pub struct Core {
+    pub context: Context,
+    pub cache: Cache,
+    pub snapshots: Snapshots,
+    pub tokenizer: Rc<Tokenizer>,
+    pub loaded: Loaded,
+    pub stats: Stats,
+    /// Text that calls have written and nobody was told yet.
+    pub texts: Vec<(RequestId, String)>,
+    /// Cells that calls may still fill, together with those they hold.
+    pub reserved: usize,
+    /// Answers that are being written.
+    pub writing: usize,
+    /// Whether they are drafted, where that can be done.
+    pub drafts: bool,
+    pub schedule: Schedule,
+    pub model: Arc<LlamaModel>,
+    pub constraints: Option<Constraints>,
+    pub thread_tuner: ThreadTuner,
+    pub waits: Waits,
+    pub begun: Instant,
+    /// Until when time is accounted for.
+    pub clock: Instant,
+    pub queue: Vec<Pending>,
+    pub finished: BTreeMap<u64, Done>,
+    pub last_ticket: u64,
+    pub branches_in_use: BTreeSet<i32>,
+}
+
+/// Rows that a call waits for.
+pub struct Pending {
+    ticket: u64,
+    call: RequestId,
+    urgency: Urgency,
+    work: Work,
+    time: Duration,
+}
+
+/// What is to be computed.
+pub enum Work {
+    /// Rows of one step.
+    Rows(Vec<Row>),
+    /// The tokens of a prompt from `from` on, at the end of a kept sequence.
+    Prompt {
+        sequence: Sequence,
+        prompt: Rc<[Token]>,
+        from: usize,
+    },
+}
+
+/// One token of a step.
+#[derive(Debug, Clone)]
+pub struct Row {
+    pub token: Token,
+    pub position: usize,
+    /// All sequences that it belongs to. Its cell is accounted for under the first.
+    pub sequences: Vec<Sequence>,
+    pub output: Output,
+}
+
+/// Work that is done.
+#[derive(Debug, Clone, Copy)]
+pub struct Done {
+    /// The index of its first row in the last step, for [`Core::logits`].
+    pub first: usize,
+    /// The index of its last row there.
+    pub last: usize,
+    /// The time it took, without that of others in the same steps.
+    pub time: Duration,
+}
+
+/// How a step ended.
+pub enum Step {
+    Computed,
+    /// Nothing waits.
+    Idle,
+    /// It was interrupted; these calls had rows in it.
+    Interrupted(Vec<RequestId>),
+}
+
+/// A prompt's place in the cache.
+pub struct Placed {
+    pub sequence: Sequence,
+    pub reused: usize,
+    pub logits: Option<Rc<[f32]>>,
+}
+
+/// A saved sequence, and how many of its tokens a prompt begins with.
+struct SavedSequence {
+    read: Vec<Token>,
+    common: usize,
+}
+
+/// Tokens that have to be saved from being computed for a sequence to be read back.
+const WORTH_READING_BACK: usize = 32;
+
+impl Core {
+    /// Enters work; its ticket is what [`Core::finished`] has it under when it is done.
+    pub fn submit(&mut self, call: RequestId, urgency: Urgency, work: Work) -> u64 {
+        self.last_ticket += 1;
+        self.queue.push(Pending {
+            ticket: self.last_ticket,
+            call,
+            urgency,
+            work,
+            time: Duration::ZERO,
+        });
+        self.last_ticket
+    }
+
+    /// Takes back work whose call is gone.
+    pub fn withdraw(&mut self, ticket: u64) {
+        self.queue.retain(|pending| pending.ticket != ticket);
+        self.finished.remove(&ticket);
+    }
+
+    /// Computes the next step. `about_to` is told whose rows are in it, before it begins.
+    pub fn step(&mut self, about_to: &mut dyn FnMut(&[RequestId])) -> Result<Step, StepError> {
+        let demands: Vec<Demand> = self.queue.iter().map(|pending| self.demand(pending)).collect();
+        let shares = self.schedule.next(&demands);
+        if shares.is_empty() {
+            return Ok(Step::Idle);
+        }
+        let mut batch = DecodeBatch::default();
+        let mut firsts = Vec::with_capacity(shares.len());
+        for share in &shares {
+            firsts.push(batch.len());
+            self.queue[share.demand].work.put(share.rows, &mut batch);
+        }
+        let mut calls: Vec<RequestId> = shares.iter().map(|share| self.queue[share.demand].call).collect();
+        calls.dedup();
+        about_to(&calls);
+        self.make_room(batch.len());
+        let rows = batch.len();
+        match self.compute(&mut batch) {
+            Ok(()) => {}
+            Err(StepError::Cancelled) => {
+                self.undo(shares.iter().map(|share| share.demand));
+                return Ok(Step::Interrupted(calls));
+            }
+            Err(error) => return Err(error),
+        }
+        let now = Instant::now();
+        let lap = now.saturating_duration_since(self.clock);
+        self.clock = now;
+        let mut done = BTreeSet::new();
+        for (share, first) in shares.iter().zip(firsts) {
+            let pending = &mut self.queue[share.demand];
+            pending.time += lap.mul_f64(share.rows as f64 / rows as f64);
+            let ended = pending.work.advance(share.rows, &mut self.cache);
+            let sequence = pending.work.sequence();
+            if ended {
+                let (last, time) = (first + share.rows - 1, pending.time);
+                self.finished.insert(pending.ticket, Done { first, last, time });
+                done.insert(pending.ticket);
+            }
+            if let Some(sequence) = sequence {
+                self.save_state(sequence);
+            }
+        }
+        self.queue.retain(|pending| !done.contains(&pending.ticket));
+        Ok(Step::Computed)
+    }
+
+    /// Finds a place for a prompt and moves there what the cache has of it, or what is saved; none where it has to wait.
+    pub fn place(&mut self, prompt: &Rc<[Token]>) -> Option<Placed> {
+        let states = self.snapshots.state_lengths(prompt);
+        let reusable = self.cache.reusable(prompt, &states);
+        if let Some(saved) = self.saved_sequence(prompt, reusable) {
+            return self.read_back(prompt, &saved);
+        }
+        let Place::Ready(placement) = self.cache.place(prompt, &states) else {
+            return None;
+        };
+        let (sequence, reused) = (placement.sequence, placement.reused);
+        self.save_sequence(sequence, placement.given_up);
+        let moved = if let Some(from) = placement.shared_from {
+            self.context.clear(sequence);
+            self.context.share(from, sequence, reused);
+            self.context.holds(sequence, reused) || self.restore(sequence, &prompt[..reused])
+        } else if reused == 0 {
+            self.context.clear(sequence);
+            true
+        } else {
+            self.context.cut(sequence, reused) && self.context.holds(sequence, reused)
+                || self.restore(sequence, &prompt[..reused])
+        };
+        if !moved {
+            self.context.clear(sequence);
+            self.cache.restart(sequence);
+        }
+        Some(Placed {
+            sequence,
+            reused: if moved { reused } else { 0 },
+            logits: placement.logits.filter(|_| moved),
+        })
+    }
+
+    /// Returns whether answers are drafted: wrong tokens have to be removed from their sequences again.
+    pub fn drafts(&self) -> bool {
+        self.drafts && self.context.memory() != CacheKind::Recurrent
+    }
+
+    /// Removes the last tokens of a sequence. False where what is left would not be whole.
+    #[must_use]
+    pub fn drop_last(&mut self, sequence: Sequence, length: usize, tokens: usize) -> bool {
+        self.cache.drop_last(sequence, tokens);
+        let left = length - tokens;
+        self.context.cut(sequence, left) && self.context.holds(sequence, left)
+    }
+
+    /// Returns the logits of a row of the last step.
+    pub fn logits(&self, index: usize) -> Result<&[f32], LlamaError> {
+        let missing = LlamaError::Broken(StepError::Malformed("it asked for no logits there"));
+        self.context.logits(index).ok_or(missing)
+    }
+
+    pub fn sequences(&self) -> Sequences {
+        self.context.shape().sequences
+    }
+
+    /// Returns branches that nothing is computed in, all of them free of cells.
+    pub fn free_branches(&self) -> impl Iterator<Item = Sequence> + '_ {
+        let sequences = self.sequences();
+        (sequences.kept..sequences.count())
+            .map(|number| number as i32)
+            .filter(|number| !self.branches_in_use.contains(number))
+            .map(Sequence)
+    }
+
+    /// Returns whether a prompt and an answer fit into the context.
+    pub fn check_room(&self, prompt: usize, answer: usize) -> Result<(), LlamaError> {
+        let context = self.loaded.context;
+        if prompt.saturating_add(answer) > context as usize {
+            let (prompt, answer) = (prompt as u32, answer as u32);
+            return Err(LlmError::OverContext {
+                prompt,
+                answer,
+                context,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Returns the follower of a constraint; none where anything goes.
+    pub fn rail(&mut self, constraint: &Constraint) -> Result<Option<Rail>, LlamaError> {
+        if *constraint == Constraint::None {
+            return Ok(None);
+        }
+        if self.constraints.is_none() {
+            self.constraints = Some(Constraints::of_model(&self.model)?);
+        }
+        let missing = || LlmError::BadRequest {
+            reason: "the vocabulary allows no constraints".to_owned(),
+        };
+        let constraints = self.constraints.as_ref().ok_or_else(missing)?;
+        Ok(constraints.rail(constraint)?)
+    }
+
+    fn demand(&self, pending: &Pending) -> Demand {
+        let (rows, form) = match &pending.work {
+            Work::Rows(rows) => (rows.len(), Form::Whole),
+            Work::Prompt { sequence, prompt, from } => {
+                let end = self.cache.next_stop(*sequence).unwrap_or(prompt.len());
+                (end.min(prompt.len()) - from, Form::Pieces)
+            }
+        };
+        Demand {
+            urgency: pending.urgency,
+            rows,
+            form,
+        }
+    }
+
+    /// Computes a step, with as many threads as go well at the moment.
+    fn compute(&mut self, batch: &mut DecodeBatch) -> Result<(), StepError> {
+        let rows = batch.len();
+        let begun = self.begun.elapsed();
+        self.context.compute(batch)?;
+        let ended = self.begun.elapsed();
+        self.schedule.took(rows, ended.saturating_sub(begun));
+        let waited = self.waits.since_last();
+        if let Some(threads) = self.thread_tuner.after(rows, begun, ended, waited) {
+            self.context.use_threads(threads);
+        }
+        Ok(())
+    }
+
+    /// Removes what an interrupted step has left of these demands. Which recurrent states it had changed nobody can say.
+    fn undo(&mut self, demands: impl Iterator<Item = usize>) {
+        let mut touched = BTreeSet::new();
+        for demand in demands {
+            match &self.queue[demand].work {
+                Work::Prompt { sequence, .. } => _ = touched.insert(sequence.0),
+                Work::Rows(rows) => {
+                    touched.extend(rows.iter().flat_map(|row| &row.sequences).map(|sequence| sequence.0))
+                }
+            }
+        }
+        for sequence in touched.into_iter().map(Sequence) {
+            let held = self.cache.len(sequence);
+            let is_kept = (sequence.0 as u32) < self.sequences().kept;
+            let is_whole = self.context.memory() != CacheKind::Recurrent
+                && self.context.cut(sequence, held)
+                && self.context.holds(sequence, held);
+            if is_kept && !is_whole {
+                self.context.clear(sequence);
+                self.cache.forget(sequence);
+            }
+        }
+    }
+
+    /// Saves the state of a sequence where that was asked for.
+    fn save_state(&mut self, sequence: Sequence) {
+        if let Some(read) = self.cache.at_stop(sequence)
+            && !self.snapshots.contains(Extent::State, &read)
+            && let Some(state) = self.context.recurrent_state(sequence)
+        {
+            self.snapshots.save(Extent::State, read, state);
+        }
+    }
+
+    /// Gives a sequence, whose attention holds these tokens at least, the state that was saved behind them.
+    fn restore(&mut self, sequence: Sequence, read: &[Token]) -> bool {
+        let Some(state) = self.snapshots.get(Extent::State, read) else {
+            return false;
+        };
+        self.context.set_recurrent_state(sequence, &state)
+            && self.context.cut(sequence, read.len())
+            && self.context.holds(sequence, read.len())
+    }
+
+    /// Returns the saved sequence from which more of a prompt can be read back than the cache has, where that pays.
+    fn saved_sequence(&self, prompt: &[Token], reusable: usize) -> Option<SavedSequence> {
+        let (read, common) = self.snapshots.best_sequence(prompt)?;
+        let common = common.min(prompt.len().saturating_sub(1));
+        let is_of_use = self.context.memory() != CacheKind::Recurrent || common == read.len();
+        (is_of_use && common >= reusable + WORTH_READING_BACK).then_some(SavedSequence { read, common })
+    }
+
+    /// Places a prompt in a sequence that is read back.
+    fn read_back(&mut self, prompt: &Rc<[Token]>, saved: &SavedSequence) -> Option<Placed> {
+        let Place::Ready(placement) = self.cache.place_anew(prompt) else {
+            return None;
+        };
+        let sequence = placement.sequence;
+        self.save_sequence(sequence, placement.given_up);
+        self.context.clear(sequence);
+        self.make_room(saved.read.len());
+        let common = saved.common;
+        let is_back = match self.snapshots.get(Extent::Sequence, &saved.read) {
+            Some(bytes) => self.context.set_sequence(sequence, &bytes) && self.context.cut(sequence, common),
+            None => false,
+        };
+        if !is_back || !self.context.holds(sequence, common) {
+            self.context.clear(sequence);
+            return Some(Placed {
+                sequence,
+                reused: 0,
+                logits: None,
+            });
+        }
+        self.cache.append(sequence, &prompt[..common]);
+        Some(Placed {
+            sequence,
+            reused: common,
+            logits: None,
+        })
+    }
+
+    /// Saves what a sequence holds that is about to be given up.
+    fn save_sequence(&mut self, sequence: Sequence, read: Option<Vec<Token>>) {
+        if let Some(read) = read
+            && !self.snapshots.contains(Extent::Sequence, &read)
+            && let Some(bytes) = self.context.sequence(sequence)
+        {
+            self.snapshots.save(Extent::Sequence, read, bytes);
+        }
+    }
+
+    fn make_room(&mut self, cells: usize) {
+        while let Some(Evicted { sequence, read }) = self.cache.evict_for(cells) {
+            self.save_sequence(sequence, read);
+            self.context.clear(sequence);
+        }
+    }
+}
+
+impl Work {
+    fn put(&self, rows: usize, batch: &mut DecodeBatch) {
+        match self {
+            Self::Rows(all) => {
+                for row in all {
+                    batch.push(row.token, row.position, &row.sequences, row.output);
+                }
+            }
+            Self::Prompt { sequence, prompt, from } => {
+                for at in *from..*from + rows {
+                    let is_last = at + 1 == prompt.len();
+                    let output = if is_last { Output::Logits } else { Output::Nothing };
+                    batch.push(prompt[at], at, &[*sequence], output);
+                }
+            }
+        }
+    }
+
+    /// Enters into the books that rows were computed; true when none is left.
+    fn advance(&mut self, computed: usize, cache: &mut Cache) -> bool {
+        match self {
+            Self::Rows(rows) => {
+                for row in rows {
+                    cache.append(row.sequences[0], &[row.token]);
+                }
+                true
+            }
+            Self::Prompt { sequence, prompt, from } => {
+                cache.append(*sequence, &prompt[*from..*from + computed]);
+                *from += computed;
+                *from == prompt.len()
+            }
+        }
+    }
+
+    /// Returns the kept sequence of a prompt.
+    fn sequence(&self) -> Option<Sequence> {
+        match self {
+            Self::Rows(_) => None,
+            Self::Prompt { sequence, .. } => Some(*sequence),
+        }
+    }
+}
