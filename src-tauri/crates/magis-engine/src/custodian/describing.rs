@@ -5,7 +5,9 @@
 
 use super::memory_log;
 use super::summary_lookup::{Chain, SummaryLookup, Wanted, look_up};
-use crate::calls::{AskError, CHARS_PER_TOKEN, CallContext, ModelCalls, PromptVariant, SamplingMode, condense};
+use crate::calls::{
+    AskError, CHARS_PER_TOKEN, CallContext, ModelCalls, PlannedCall, PromptVariant, SamplingMode, condense,
+};
 use crate::{EngineError, Magis};
 use magis_core::{BlobId, Description, DescriptionSource, RepoId, RepoPath, RunId};
 use magis_llm::{LanguageModel, ModelCard};
@@ -170,6 +172,27 @@ async fn summarise(calls: &mut ModelCalls, store: &Store, file: FileVersion<'_>)
         summary: summary.text,
         from_skeleton: summary.from_skeleton,
     })
+}
+
+/// Words the first call that [`describe`] makes for a version; none where it asks nothing, or for less than a summary.
+pub(crate) async fn plan(
+    calls: &mut ModelCalls,
+    store: &Store,
+    snapshot: &Snapshot,
+    file: FileVersion<'_>,
+) -> Result<Option<PlannedCall>, AskError> {
+    match decide(store, snapshot, file, &calls.card().sha256)? {
+        SummaryLookup::Anew => {
+            let variants = summary_variants(file.path, file.text, tokens(calls, file.text).await?);
+            let about = CallContext::path(file.path);
+            Ok(Some(calls.plan(&about, SamplingMode::Greedy, variants).await?))
+        }
+        SummaryLookup::Itself
+        | SummaryLookup::Stored(_)
+        | SummaryLookup::Chained(_)
+        | SummaryLookup::SelfExplanatory(..)
+        | SummaryLookup::Ask(..) => Ok(None),
+    }
 }
 
 /// P2: the whole file where it is short, its skeleton where it is long.

@@ -5,6 +5,7 @@
 
 use super::call_log::RunLog;
 use super::evidence;
+use super::roles::ahead::ask_ahead;
 use super::roles::{RoleResult, custodian, developer, manager, names, qa};
 use super::workspace::Workspace;
 use crate::calls::{AskError, ModelCalls};
@@ -216,9 +217,11 @@ impl<'store> Log<'store> {
     }
 
     async fn follow(&mut self, work: &mut Workspace, stop: &CancellationToken) -> Result<DriveEnd, EngineError> {
+        let mut asked_ahead = String::new();
         loop {
             self.catch_up()?;
-            let Some(effect) = self.state.pending().into_iter().next() else {
+            let pending = self.state.pending();
+            let Some(effect) = pending.first().cloned() else {
                 return Ok(match self.state.outcome() {
                     Some(outcome) => DriveEnd::Ended(outcome.clone()),
                     None => DriveEnd::Stopped,
@@ -229,11 +232,15 @@ impl<'store> Log<'store> {
                 continue;
             }
             work.calls.after_seq = self.seq;
-            info!(after = self.seq, step = variant_name(&effect), "step");
+            let step = variant_name(&effect);
+            info!(after = self.seq, step, "step");
+            // Of steps of one kind the calls are made together before the first.
+            let ahead = if asked_ahead == step { &[][..] } else { &pending };
+            asked_ahead = step;
             let step = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ok(DriveEnd::Stopped),
-                step = perform(work, &self.state, &effect) => step,
+                step = perform_first(work, &self.state, &effect, ahead) => step,
             };
             let event = match step {
                 Ok(event) => event,
@@ -328,6 +335,12 @@ fn is_a_persons(event: &RunEvent) -> bool {
         RunEvent::Spoken { speech } => speech.speaker == Speaker::Person,
         other => other.stage().is_none(),
     }
+}
+
+/// Carries out the first of the steps that are pending.
+async fn perform_first(work: &mut Workspace, run: &Run, effect: &Effect, pending: &[Effect]) -> RoleResult {
+    ask_ahead(work, run, pending).await?;
+    perform(work, run, effect).await
 }
 
 async fn perform(work: &mut Workspace, run: &Run, effect: &Effect) -> RoleResult {

@@ -4,9 +4,13 @@
 use super::{AskError, ModelCalls, Recording, constraint, messages};
 use crate::Progress;
 use crate::calls::prompt::{CallContext, PromptVariant, SamplingMode};
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use magis_llm::{ChatReply, ChatRequest, FillInRequest, FinishReason, GenerateRequest, OtherThan};
 use magis_prompts::{Prompt, Rendered, Template, render};
 use magis_store::CallKind;
+use std::sync::Arc;
+use tokio::sync::mpsc;
 use tracing::{Instrument as _, info_span};
 
 /// How the text of a gap is chosen.
@@ -105,6 +109,47 @@ impl ModelCalls {
             self.record_planned(call, &reply)?;
         }
         Ok(())
+    }
+
+    /// Makes those of the calls that are not on record at the same time. Each is recorded as soon as it is answered, whatever
+    /// becomes of the others.
+    pub async fn ask_at_once(&mut self, calls: Vec<PlannedCall>) -> Result<(), AskError> {
+        let (texts, mut heard) = mpsc::unbounded_channel();
+        let mut open = FuturesUnordered::new();
+        for call in calls {
+            if self.log.find(&self.planned_key(&call))?.is_none() {
+                let (model, is_first, texts) = (Arc::clone(&self.model), open.is_empty(), texts.clone());
+                if is_first {
+                    self.started(&call.about, call.template);
+                }
+                let span = info_span!("call", step = call.template.name());
+                let ask = async move {
+                    let mut sink = |text: &str| {
+                        if is_first {
+                            let _ = texts.send(text.to_owned());
+                        }
+                    };
+                    let reply = model.generate_all(std::slice::from_ref(&call.request), &mut sink).await;
+                    (call, is_first, reply)
+                };
+                open.push(ask.instrument(span));
+            }
+        }
+        loop {
+            tokio::select! {
+                biased;
+                Some(delta) = heard.recv() => self.log.follow(Progress::Text { delta }),
+                answered = open.next() => {
+                    let Some((call, is_first, replies)) = answered else { return Ok(()) };
+                    if !is_first {
+                        self.started(&call.about, call.template);
+                    }
+                    for reply in replies? {
+                        self.record_planned(&call, &reply)?;
+                    }
+                }
+            }
+        }
     }
 
     /// Asks for the text of a gap and reads it.

@@ -38,6 +38,6 @@ impl SummarisationModel {
             priority: Priority::Lowest,
             ..magis.worker.clone()
         };
-        Ok(Arc::new(WorkerModel::start(worker, load).await?))
+        Ok(Arc::new(WorkerModel::start(worker, load).await?.in_background()))
     }
 }

@@ -3,14 +3,14 @@
 
 use super::RoleResult;
 use crate::EngineError;
-use crate::calls::{AskError, CHARS_PER_TOKEN, CallContext, PromptVariant, condense};
+use crate::calls::{AskError, CHARS_PER_TOKEN, CallContext, PlannedCall, PromptVariant, condense};
 use crate::custodian::describing::{self, FileVersion};
 use crate::custodian::index_session::joined;
 use crate::custodian::relevance::{self, RelevanceFeatures, UnconditionalScores, descending};
 use crate::runs::workspace::{Workspace, lines, quoted_lines};
 use magis_core::{
-    BugCheck, Candidate, Description, DescriptionSource, Evidence, FunctionAt, Judgement, LineSpan, RelevanceMode,
-    RepoPath, RunEvent, entered_by_all,
+    BlobId, BugCheck, Candidate, Description, DescriptionSource, Evidence, FunctionAt, Judgement, LineSpan,
+    RelevanceMode, RepoPath, RunEvent, entered_by_all,
 };
 use magis_flow::Run;
 use magis_prompts::{Head, Prompt, RelevanceByCode, RelevanceByDescription, Template};
@@ -305,19 +305,40 @@ pub(crate) fn best_code(
     })
 }
 
-/// Returns how a kept file is described: from memory where it knows this version or one that little separates from it,
-/// else anew (algorithm 1). Where the model has nothing usable to say, the names that the file defines stand in.
-pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -> RoleResult {
-    let known = run
-        .candidates()
-        .iter()
-        .find(|candidate| candidate.path == *path)
-        .map(|known| known.blob.clone());
+/// Words the first call of [`describe`]; none where it asks nothing.
+pub(crate) async fn plan_description(
+    work: &mut Workspace,
+    run: &Run,
+    path: &RepoPath,
+) -> Result<Option<PlannedCall>, AskError> {
+    if !run.checks().is_empty() {
+        return Ok(None);
+    }
+    let blob = kept_blob(run, path)?;
+    let source = work.read(path)?;
+    let file = FileVersion {
+        repo: work.repo,
+        path,
+        blob: &blob,
+        text: &source.text,
+    };
+    let (store, snapshot) = (work.store.clone(), work.snapshot.clone());
+    describing::plan(&mut work.calls, &store, &snapshot, file).await
+}
+
+fn kept_blob(run: &Run, path: &RepoPath) -> Result<BlobId, EngineError> {
+    let known = run.candidates().iter().find(|candidate| candidate.path == *path);
     let missing = || EngineError::NoSuchFile {
         path: path.clone(),
         base: run.base().name.clone(),
     };
-    let blob = known.ok_or_else(missing)?;
+    known.map(|known| known.blob.clone()).ok_or_else(missing)
+}
+
+/// Returns how a kept file is described: from memory where it knows this version or one that little separates from it,
+/// else anew (algorithm 1). Where the model has nothing usable to say, the names that the file defines stand in.
+pub(crate) async fn describe(work: &mut Workspace, run: &Run, path: &RepoPath) -> RoleResult {
+    let blob = kept_blob(run, path)?;
     let source = work.read(path)?;
     let file = FileVersion {
         repo: work.repo,

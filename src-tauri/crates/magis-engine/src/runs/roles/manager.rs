@@ -3,7 +3,7 @@
 use super::RoleResult;
 use super::custodian::best_code;
 use crate::EngineError;
-use crate::calls::{AskError, CallContext, PromptVariant, SamplingMode};
+use crate::calls::{AskError, CallContext, PlannedCall, PromptVariant, SamplingMode};
 use crate::runs::workspace::{Workspace, about, record, team};
 use magis_core::text::count;
 use magis_core::{
@@ -19,35 +19,7 @@ use magis_repo::apply_changes;
 
 /// P4: the Manager defines the task in one candidate file, or declines it.
 pub(crate) async fn define_task(work: &mut Workspace, run: &Run, path: &RepoPath, asking: TaskQuestion) -> RoleResult {
-    let head = work.head(run);
-    let source = work.read(path)?;
-    let description = run
-        .description(path)
-        .map(magis_core::Description::text)
-        .unwrap_or_default();
-    let code = best_code(work, run, path, &source.text, 3, 2_400)?;
-    let others: Vec<String> = run
-        .kept()
-        .iter()
-        .filter(|other| other.path != *path)
-        .map(|other| other.path.to_string())
-        .collect();
-    let whole = TaskWanted {
-        head,
-        path: path.to_string(),
-        description,
-        code,
-        others,
-        insist: asking == TaskQuestion::Insisting || !run.request().files.is_empty(),
-    };
-    let less = TaskWanted {
-        code: String::new(),
-        ..whole.clone()
-    };
-    let variants = [
-        PromptVariant::whole(whole),
-        PromptVariant::less(less, vec!["the best-matching code".to_owned()]),
-    ];
+    let variants = task_wanted(work, run, path, asking)?;
     let id = TaskId(run.tasks().map(|state| state.task.id.0).max().unwrap_or(0) + 1);
     let answer = match work
         .calls
@@ -84,6 +56,55 @@ pub(crate) async fn define_task(work: &mut Workspace, run: &Run, path: &RepoPath
     }
 }
 
+/// Words the first call of [`define_task`].
+pub(crate) async fn plan_task(
+    work: &mut Workspace,
+    run: &Run,
+    path: &RepoPath,
+    asking: TaskQuestion,
+) -> Result<PlannedCall, AskError> {
+    let variants = task_wanted(work, run, path, asking)?;
+    let about = CallContext::path(path);
+    work.calls.plan(&about, SamplingMode::Greedy, variants).await
+}
+
+fn task_wanted(
+    work: &mut Workspace,
+    run: &Run,
+    path: &RepoPath,
+    asking: TaskQuestion,
+) -> Result<[PromptVariant<TaskWanted>; 2], AskError> {
+    let head = work.head(run);
+    let source = work.read(path)?;
+    let description = run
+        .description(path)
+        .map(magis_core::Description::text)
+        .unwrap_or_default();
+    let code = best_code(work, run, path, &source.text, 3, 2_400)?;
+    let others: Vec<String> = run
+        .kept()
+        .iter()
+        .filter(|other| other.path != *path)
+        .map(|other| other.path.to_string())
+        .collect();
+    let whole = TaskWanted {
+        head,
+        path: path.to_string(),
+        description,
+        code,
+        others,
+        insist: asking == TaskQuestion::Insisting || !run.request().files.is_empty(),
+    };
+    let less = TaskWanted {
+        code: String::new(),
+        ..whole.clone()
+    };
+    Ok([
+        PromptVariant::whole(whole),
+        PromptVariant::less(less, vec!["the best-matching code".to_owned()]),
+    ])
+}
+
 /// A file may go or move only where the issue speaks of it, and a new one may not stand where one is: small models
 /// name these actions far too freely.
 fn checked_action(
@@ -117,17 +138,28 @@ fn names_file(issue: &Issue, path: &RepoPath) -> bool {
 /// P5: the Manager defines the Developer of a task.
 pub(crate) async fn define_role(work: &mut Workspace, run: &Run, task: TaskId) -> RoleResult {
     let state = work.task(run, task)?;
-    let prompt = DeveloperRole {
-        head: work.head(run),
-        path: state.task.path.to_string(),
-        task: state.task.description.clone(),
-    };
+    let prompt = role_wanted(work, run, state);
     let role = work
         .calls
         .ask(&about(state), SamplingMode::Greedy, [PromptVariant::whole(prompt)])
         .await;
     let role = or_plain_role(work, role, Template::DeveloperRole, "Developer", state)?;
     Ok(RunEvent::RoleDefined { task, role })
+}
+
+/// Words the first call of [`define_role`].
+pub(crate) async fn plan_role(work: &mut Workspace, run: &Run, task: TaskId) -> Result<PlannedCall, AskError> {
+    let state = work.task(run, task)?;
+    let variants = [PromptVariant::whole(role_wanted(work, run, state))];
+    work.calls.plan(&about(state), SamplingMode::Greedy, variants).await
+}
+
+fn role_wanted(work: &Workspace, run: &Run, state: &TaskState) -> DeveloperRole {
+    DeveloperRole {
+        head: work.head(run),
+        path: state.task.path.to_string(),
+        task: state.task.description.clone(),
+    }
 }
 
 /// Returns the role as answered, or a plain one where the answers cannot be used.

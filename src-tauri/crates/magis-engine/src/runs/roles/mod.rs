@@ -1,5 +1,6 @@
 //! The steps of the four kinds of agents, one file a kind. Each takes the run so far and gives one event.
 
+pub(crate) mod ahead;
 pub(crate) mod custodian;
 pub(crate) mod developer;
 pub(crate) mod manager;
