@@ -4,6 +4,7 @@
 //! or the network.
 
 use crate::Sha256Hex;
+use crate::split::SplitName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -272,7 +273,7 @@ fn is_plain_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
-fn is_safe_url(url: &str) -> bool {
+pub(crate) fn is_safe_url(url: &str) -> bool {
     let clean = url.chars().all(|c| c.is_ascii_graphic());
     clean && (url.starts_with("https://") || url.starts_with("http://127.0.0.1:"))
 }
@@ -298,11 +299,14 @@ impl ModelId {
         }
     }
 
-    /// Returns the name a file of unknown origin gets: its file name without ending, lower-cased, other characters
+    /// Returns the name a file of unknown origin gets: its file name without ending and part numbers, lower-cased, other characters
     /// turned into `-`. Where nothing is left of it, a number made of the file name.
     pub fn from_file_name(name: &str) -> Self {
         let lower = name.to_lowercase();
-        let stem = lower.strip_suffix(".gguf").unwrap_or(&lower);
+        let stem = match SplitName::of(&lower) {
+            Some(split) => split.stem,
+            None => lower.strip_suffix(".gguf").unwrap_or(&lower),
+        };
         let clean: String = stem
             .chars()
             .map(|c| {

@@ -44,6 +44,18 @@ impl Sha256Hex {
     }
 }
 
+/// Returns the hash of a model in these files: the file's own where there is one, else the hash of all their digits in a
+/// row.
+pub(crate) fn hash_of_parts(files: &[Sha256Hex]) -> Sha256Hex {
+    match files {
+        [only] => *only,
+        parts => {
+            let digits: String = parts.iter().map(Sha256Hex::to_string).collect();
+            Sha256Hex::of(digits.as_bytes())
+        }
+    }
+}
+
 impl fmt::Display for Sha256Hex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

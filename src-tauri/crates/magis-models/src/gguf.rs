@@ -1,13 +1,14 @@
 //! What a GGUF file says of itself: read from the header alone, bounds-checked, never allocating on the word of the file.
 //!
-//! It refuses what cannot be run as a chat model (parts of a split model, projectors, encoders, files without a tokenizer) and
-//! notices a truncated file by the extents of its tensors. It does not read weights and does not judge whether a model fits.
+//! It refuses what cannot be run as a chat model (later parts of a split model, projectors, encoders, files without a tokenizer),
+//! reads the other parts of a model with its first one, and notices a truncated file by the extents of its tensors. It does not read weights and does not judge whether a model fits.
 
 mod reader;
 mod types;
 
+use crate::split::files_of;
 use magis_llm::memory::ContextMemory;
-use reader::{HeaderError, Reader};
+use reader::{HeaderError, Metadata, Reader, Weights};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
@@ -107,16 +108,23 @@ pub enum ModelFileError {
     /// The header contradicts itself.
     #[error("{} is damaged: {what}; download it again", path.display())]
     Damaged { path: PathBuf, what: String },
-    /// One part of a model in several files.
+    /// A later part of a model in several files, or a part that was renamed.
     #[error(
-        "{} is one of {parts} parts of a split model; join them with `llama-gguf-split --merge FIRST-PART MERGED.gguf` and use the \
-         merged file",
+        "{} is one of {parts} parts of a split model; choose the first part, whose name ends in -00001-of-{parts:05}.gguf, with the \
+         others beside it under their own names",
         path.display()
     )]
     Split {
         path: PathBuf,
         /// The number of parts.
         parts: u64,
+    },
+    /// Not all parts of a model in several files are there.
+    #[error("{} needs its other parts beside it, and {} is missing; download it, or put it there", path.display(), part.display())]
+    PartMissing {
+        path: PathBuf,
+        /// The part that is missing.
+        part: PathBuf,
     },
     /// A GGUF file that holds something other than a chat model.
     #[error("{} holds {holds}, which cannot write text; choose an instruct or chat model", path.display())]
@@ -127,26 +135,51 @@ pub enum ModelFileError {
 }
 
 impl GgufHeader {
-    /// Reads the header of the file at `path` and checks the file's length against it. Reads a few megabytes at most.
+    /// Reads the header of the file at `path` and checks the file's length against it; of a model in several files, those of all
+    /// of them. Reads a few megabytes at most.
     ///
     /// # Errors
     /// When the file cannot be read, is not GGUF, is damaged, or is not a chat model.
     pub fn read(path: &Path) -> Result<Self, ModelFileError> {
-        let unreadable = |source| ModelFileError::Unreadable {
-            path: path.to_owned(),
-            source,
-        };
-        let file = File::open(path).map_err(unreadable)?;
-        let metadata = file.metadata().map_err(unreadable)?;
-        if !metadata.is_file() {
-            return Err(ModelFileError::NotGguf {
-                path: path.to_owned(),
-                looks_like: "a folder or device",
-            });
+        let mut reader = open(path)?;
+        let (mut header, parts) = parse(&mut reader).map_err(|error| error.at(path, reader.length()))?;
+        if parts == 1 {
+            return Ok(header);
         }
-        let mut reader = Reader::new(file, metadata.len());
-        parse(&mut reader).map_err(|error| error.at(path, metadata.len()))
+        let files = files_of(path);
+        if files.len() as u64 != parts {
+            return Err(HeaderError::Split(parts).at(path, header.file_bytes));
+        }
+        for part in &files[1..] {
+            if !part.exists() {
+                return Err(ModelFileError::PartMissing {
+                    path: path.to_owned(),
+                    part: part.clone(),
+                });
+            }
+            let mut reader = open(part)?;
+            let elements = parse_part(&mut reader, parts).map_err(|error| error.at(part, reader.length()))?;
+            header.parameters = header.parameters.saturating_add(elements);
+            header.file_bytes = header.file_bytes.saturating_add(reader.length());
+        }
+        Ok(header)
     }
+}
+
+fn open(path: &Path) -> Result<Reader, ModelFileError> {
+    let unreadable = |source| ModelFileError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(ModelFileError::NotGguf {
+            path: path.to_owned(),
+            looks_like: "a folder or device",
+        });
+    }
+    Ok(Reader::new(file, metadata.len()))
 }
 
 /// Architectures that only turn text, pictures or sound into vectors.
@@ -170,13 +203,43 @@ const ENCODERS: [&str; 14] = [
 /// More layers than any model has; a larger number is damage.
 const MOST_LAYERS: u64 = 4096;
 
-fn parse(reader: &mut Reader) -> Result<GgufHeader, HeaderError> {
+/// Reads a later part of a model in several files and returns how many weights it holds.
+fn parse_part(reader: &mut Reader, parts: u64) -> Result<u64, HeaderError> {
     reader.preamble()?;
     let tensor_count = reader.u64()?;
     let entry_count = reader.u64()?;
     let metadata = reader.metadata(entry_count)?;
-    if let Some(parts) = metadata.number("split.count").filter(|&parts| parts > 1) {
+    let states = metadata.number("split.count").unwrap_or(1);
+    if states != parts {
+        return Err(HeaderError::Damaged(format!(
+            "it is a part of a model in {states} files, and its name says {parts}"
+        )));
+    }
+    Ok(checked_tensors(reader, &metadata, tensor_count)?.elements)
+}
+
+/// Reads the list of tensors and checks that the file holds them all.
+fn checked_tensors(reader: &mut Reader, metadata: &Metadata, count: u64) -> Result<Weights, HeaderError> {
+    let alignment = metadata.number("general.alignment").unwrap_or(32);
+    let weights = reader.tensors(count, alignment)?;
+    if weights.end > reader.length() {
+        return Err(HeaderError::Truncated { needed: weights.end });
+    }
+    Ok(weights)
+}
+
+/// Returns what a file, or a first part, says, and of how many parts it is the first.
+fn parse(reader: &mut Reader) -> Result<(GgufHeader, u64), HeaderError> {
+    reader.preamble()?;
+    let tensor_count = reader.u64()?;
+    let entry_count = reader.u64()?;
+    let metadata = reader.metadata(entry_count)?;
+    let parts = metadata.number("split.count").unwrap_or(1).max(1);
+    if parts > 1 && metadata.number("split.no").unwrap_or(0) > 0 {
         return Err(HeaderError::Split(parts));
+    }
+    if tensor_count == 0 && parts == 1 {
+        return Err(HeaderError::Damaged("it states 0 tensors".to_owned()));
     }
     let architecture = metadata
         .text("general.architecture")
@@ -242,21 +305,18 @@ fn parse(reader: &mut Reader) -> Result<GgufHeader, HeaderError> {
         file_bytes: reader.length(),
         architecture,
     };
-    let alignment = metadata.number("general.alignment").unwrap_or(32);
-    let weights = reader.tensors(tensor_count, alignment)?;
-    if weights.end > header.file_bytes {
-        return Err(HeaderError::Truncated { needed: weights.end });
-    }
+    let weights = checked_tensors(reader, &metadata, tensor_count)?;
     let by_file_type = metadata.number("general.file_type").and_then(types::file_type_name);
     let quantisation = Quantisation(by_file_type.unwrap_or(weights.main_type).to_owned());
-    Ok(GgufHeader {
+    let header = GgufHeader {
         quantisation,
         parameters: weights.elements,
         ..header
-    })
+    };
+    Ok((header, parts))
 }
 
-fn refuse_other_kinds(metadata: &reader::Metadata, architecture: &str) -> Result<(), HeaderError> {
+fn refuse_other_kinds(metadata: &Metadata, architecture: &str) -> Result<(), HeaderError> {
     let holds = match metadata.text("general.type") {
         Some("mmproj") => Some("the picture projector of a model".to_owned()),
         Some("adapter") => Some("an adapter (LoRA) without its model".to_owned()),
@@ -275,7 +335,7 @@ fn refuse_other_kinds(metadata: &reader::Metadata, architecture: &str) -> Result
     }
 }
 
-fn kv_heads(metadata: &reader::Metadata, key: &str, layers: u32, heads: u32) -> Result<Vec<u32>, HeaderError> {
+fn kv_heads(metadata: &Metadata, key: &str, layers: u32, heads: u32) -> Result<Vec<u32>, HeaderError> {
     if let Some(all) = metadata.numbers(key) {
         if all.len() == layers as usize {
             return Ok(all.to_vec());

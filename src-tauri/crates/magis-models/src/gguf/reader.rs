@@ -189,7 +189,7 @@ impl Reader {
     }
 
     pub(super) fn tensors(&mut self, count: u64, alignment: u64) -> Result<Weights, HeaderError> {
-        if count == 0 || count > MOST_TENSORS {
+        if count > MOST_TENSORS {
             return Err(HeaderError::Damaged(format!("it states {count} tensors")));
         }
         if !alignment.is_power_of_two() || alignment > 1 << 20 {

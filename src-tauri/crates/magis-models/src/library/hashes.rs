@@ -31,19 +31,23 @@ impl HashMemory {
 
     /// Returns the hash of the file: the remembered one when size and time are the same, else taken now and remembered.
     pub(super) fn of(&self, path: &Path) -> io::Result<Sha256Hex> {
-        let (bytes, modified) = stamp(path)?;
-        if let Some(known) = self
-            .read(path)
-            .filter(|known| known.bytes == bytes && known.modified == modified)
-        {
-            return Ok(known.sha256);
+        if let Some(known) = self.known(path) {
+            return Ok(known);
         }
+        let (bytes, modified) = stamp(path)?;
         let sha256 = self.take(path)?;
         // A file that changed while it was read gets no lasting hash.
         if stamp(path)? == (bytes, modified) {
             self.remember(path, sha256)?;
         }
         Ok(sha256)
+    }
+
+    /// Returns the remembered hash of the file, where it has kept size and time since.
+    pub(super) fn known(&self, path: &Path) -> Option<Sha256Hex> {
+        let (bytes, modified) = stamp(path).ok()?;
+        let known = self.read(path)?;
+        (known.bytes == bytes && known.modified == modified).then_some(known.sha256)
     }
 
     /// Reads the whole file.
