@@ -37,6 +37,9 @@ pub struct CatalogEntry {
     pub prompt_notes: String,
     /// One sentence on what to expect of it.
     pub good_for: String,
+    /// Who measured what of it, in a sentence; empty where nobody's figure is known.
+    #[serde(default)]
+    pub measured: String,
     /// What it is offered for.
     pub purposes: Vec<ModelPurpose>,
     /// The sizes from which its need of memory follows.
@@ -75,6 +78,7 @@ pub struct MirrorPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dimensions {
+    /// The layers that keep keys and values.
     pub layers: u32,
     /// Key/value heads of each layer.
     pub kv_heads: u32,
@@ -88,6 +92,9 @@ pub struct Dimensions {
     pub feed_forward: u32,
     /// Entries of the vocabulary.
     pub vocabulary: u32,
+    /// Bytes that the recurrent layers keep for a sequence; 0 where there are none.
+    #[serde(default)]
+    pub state: u64,
 }
 
 /// What a model is offered for.

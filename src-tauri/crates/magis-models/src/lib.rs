@@ -16,6 +16,7 @@ mod library;
 mod memory;
 mod part;
 mod split;
+mod suggestions;
 
 pub use catalog::{
     Catalog, CatalogEntry, CatalogError, CatalogFile, Dimensions, MirrorPart, ModelId, ModelIdError, ModelPurpose,
@@ -29,4 +30,5 @@ pub use hub::{
 };
 pub use library::ModelLibrary;
 pub use library::{InstalledModel, LibraryError, ModelFile, Verification, VerifiedModel};
-pub use memory::{Fit, MINIMUM_CONTEXT, MemoryNeed, fits};
+pub use memory::{Fit, MINIMUM_CONTEXT, MemoryClass, MemoryNeed, SizeFit, fits};
+pub use suggestions::Suggestion;

@@ -5,6 +5,7 @@
 
 use crate::{CatalogEntry, GgufHeader};
 use magis_llm::memory::ContextMemory;
+use serde::{Deserialize, Serialize};
 
 /// The smallest context worth running with, in tokens: below it neither a function nor its issue fits.
 pub const MINIMUM_CONTEXT: u32 = 2048;
@@ -49,6 +50,94 @@ pub enum Fit {
         /// The bytes there are.
         available: u64,
     },
+}
+
+/// A class of machines by their memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u32", into = "u32")]
+pub enum MemoryClass {
+    Gb8,
+    Gb16,
+    Gb24,
+    Gb32,
+    Gb64,
+}
+
+/// What the system and this program take beside a model, in bytes.
+const BESIDES_MODEL: u64 = 1 << 30;
+
+impl MemoryClass {
+    /// All classes, the smallest first.
+    pub const ALL: [Self; 5] = [Self::Gb8, Self::Gb16, Self::Gb24, Self::Gb32, Self::Gb64];
+
+    /// Returns the memory of such a machine, in GB as machines are sold.
+    pub fn gigabytes(self) -> u32 {
+        match self {
+            Self::Gb8 => 8,
+            Self::Gb16 => 16,
+            Self::Gb24 => 24,
+            Self::Gb32 => 32,
+            Self::Gb64 => 64,
+        }
+    }
+
+    /// Returns the smallest class with room for a need; none where it is beyond all of them.
+    pub fn of(need: MemoryNeed) -> Option<Self> {
+        let wanted = need.bytes().saturating_add(BESIDES_MODEL);
+        Self::ALL
+            .into_iter()
+            .find(|class| wanted <= u64::from(class.gigabytes()) << 30)
+    }
+}
+
+impl TryFrom<u32> for MemoryClass {
+    type Error = String;
+
+    fn try_from(gigabytes: u32) -> Result<Self, Self::Error> {
+        let class = Self::ALL.into_iter().find(|class| class.gigabytes() == gigabytes);
+        class.ok_or_else(|| format!("{gigabytes} GB is no class of memory; take 8, 16, 24, 32 or 64"))
+    }
+}
+
+impl From<MemoryClass> for u32 {
+    fn from(class: MemoryClass) -> Self {
+        class.gigabytes()
+    }
+}
+
+/// What a file's size alone says about whether its model fits. What a context takes is known from the header, so only when the
+/// file is here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeFit {
+    /// The weights leave room for the smallest context of any usual model.
+    Room {
+        /// The bytes they leave.
+        left: u64,
+    },
+    /// The weights leave so little that a context may not fit.
+    Tight {
+        /// The bytes they leave.
+        left: u64,
+    },
+    /// The weights alone are too large.
+    TooLarge {
+        /// The bytes there are.
+        available: u64,
+    },
+}
+
+/// What a context of [`MINIMUM_CONTEXT`], activations and logits take of the usual models at the most, in bytes.
+const USUAL_CONTEXT_BYTES: u64 = 2 << 30;
+
+impl SizeFit {
+    /// Compares the bytes of a model's files with those available.
+    pub fn of(bytes: u64, available: u64) -> Self {
+        match available.checked_sub(bytes) {
+            Some(left) if left >= USUAL_CONTEXT_BYTES => Self::Room { left },
+            Some(left) => Self::Tight { left },
+            None => Self::TooLarge { available },
+        }
+    }
 }
 
 impl MemoryNeed {
@@ -112,7 +201,7 @@ impl Dimensions {
             file_bytes: entry.file.bytes,
             memory: ContextMemory {
                 per_token,
-                per_sequence: 0,
+                per_sequence: d.state,
             },
             embedding: d.embedding.into(),
             feed_forward: d.feed_forward.into(),

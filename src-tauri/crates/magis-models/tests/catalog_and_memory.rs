@@ -9,7 +9,10 @@
 mod support;
 
 use magis_llm::memory::Sequences;
-use magis_models::{Catalog, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryNeed, ModelId, ModelPurpose, fits};
+use magis_models::{
+    Catalog, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryClass, MemoryNeed, ModelId, ModelPurpose, SizeFit, Suggestion,
+    fits,
+};
 use magis_testkit::TinyModel;
 use magis_testkit::gguf::{Gguf, Value};
 use std::collections::BTreeSet;
@@ -141,10 +144,66 @@ fn the_catalogue_knows_the_need_before_the_download() {
     assert_eq!(cache_per_token("qwen2.5-coder-1.5b"), 28 * 1024);
     assert_eq!(cache_per_token("qwen2.5-coder-7b"), 56 * 1024);
     assert_eq!(cache_per_token("smollm2-135m"), 22 * 1024 + 512);
+    assert_eq!(cache_per_token("gpt-oss-20b"), 48 * 1024);
+    // Beside what the recurrent layers keep, whatever the context.
+    let grows_by = |id: &str| {
+        let cache = |context| MemoryNeed::of_entry(catalog.get(&ModelId::new(id).unwrap()).unwrap(), context).cache;
+        (cache(2048) - cache(1024)) / 1024
+    };
+    assert_eq!(grows_by("qwen3.5-4b"), 32 * 1024);
+    assert_eq!(grows_by("qwen3.5-9b"), 32 * 1024);
+    assert_eq!(grows_by("qwen3.6-35b-a3b"), 20 * 1024);
+    assert_eq!(grows_by("qwen3.6-27b"), 64 * 1024);
     let gigabytes =
         |id: &str| MemoryNeed::of_entry(catalog.get(&ModelId::new(id).unwrap()).unwrap(), 8192).bytes() >> 30;
     assert_eq!(
         (gigabytes("qwen2.5-coder-1.5b"), gigabytes("qwen2.5-coder-32b")),
         (1, 21)
     );
+}
+
+#[test]
+fn every_class_of_memory_has_a_model_and_who_measured_it_is_said() {
+    let catalog = Catalog::builtin();
+    let suggestions = Suggestion::builtin();
+    let entries = catalog
+        .entries()
+        .iter()
+        .filter_map(|entry| MemoryClass::of(MemoryNeed::of_entry(entry, 8192)));
+    let classes: BTreeSet<_> = entries.chain(suggestions.iter().map(|one| one.memory)).collect();
+    assert_eq!(classes.into_iter().collect::<Vec<_>>(), MemoryClass::ALL);
+    for suggestion in &suggestions {
+        assert!(
+            suggestion.hub.file.is_none() && !suggestion.good_for.is_empty() && suggestion.measured.contains(" by ")
+        );
+    }
+    let wrong = "[[suggestion]]\nhub = \"a/b\"\nname = \"\"\nmemory_gb = 8\ngood_for = \"\"\nmeasured = \"\"";
+    assert!(Suggestion::parse(wrong).unwrap_err().contains("hf:OWNER/REPO"));
+    assert!(
+        Suggestion::parse(&wrong.replace("memory_gb = 8", "memory_gb = 9"))
+            .unwrap_err()
+            .contains("9 GB")
+    );
+}
+
+#[test]
+fn the_hub_of_the_catalogue_is_the_one_that_is_asked() {
+    for entry in Catalog::builtin().entries() {
+        assert!(entry.file.url.starts_with("https://huggingface.co/"), "{}", entry.id);
+    }
+}
+
+#[test]
+fn a_size_alone_says_what_is_too_large_and_what_is_tight() {
+    let gigabytes = |count: u64| count << 30;
+    assert_eq!(
+        SizeFit::of(gigabytes(5), gigabytes(8)),
+        SizeFit::Room { left: gigabytes(3) }
+    );
+    assert_eq!(
+        SizeFit::of(gigabytes(7), gigabytes(8)),
+        SizeFit::Tight { left: gigabytes(1) }
+    );
+    let available = gigabytes(8);
+    assert_eq!(SizeFit::of(gigabytes(9), available), SizeFit::TooLarge { available });
 }
