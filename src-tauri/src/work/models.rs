@@ -194,7 +194,8 @@ impl Meter {
 
 fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -> Result<ModelRow, Problem> {
     let available = limits.memory_now();
-    let is_own = model.entry.is_none();
+    let is_own = model.entry.is_none() && model.fetched.is_none();
+    let origin = model.fetched.as_ref().and_then(|fetched| fetched.hub.as_ref());
     let sha256 = match (&model.entry, &model.header) {
         (Some(entry), _) => entry.file.sha256.to_string(),
         // The hash of a file that did not change since is remembered.
@@ -206,7 +207,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -
         None => ModelRow {
             id: model.id.to_string(),
             name: model.id.to_string(),
-            licence: String::new(),
+            licence: origin.and_then(|origin| origin.licence.clone()).unwrap_or_default(),
             bytes: model.bytes,
             sha256: sha256.clone(),
             good_for: String::new(),
@@ -219,7 +220,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -
             partial_bytes: 0,
             measured: measured(magis, &sha256)?,
             default_for: Vec::new(),
-            from: model.path.display().to_string(),
+            from: origin.map_or_else(|| model.path.display().to_string(), |origin| origin.name().to_string()),
         },
     };
     row.installed = true;

@@ -388,11 +388,20 @@ pub enum ModelsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Download a model of the list; the only command that uses the network
-    #[command(visible_alias = "download")]
+    /// Download a model of the list, or of the hub by its name there; the only command that uses the network
+    #[command(
+        visible_alias = "download",
+        after_help = "Examples:\n  magis models fetch qwen2.5-coder-1.5b\n  magis models fetch hf:OWNER/REPO         lists the files of a repository\n  \
+                      magis models fetch hf:OWNER/REPO:FILE    downloads one of them\n\n\
+                      HF_TOKEN: your token, for repositories whose terms an account has to accept; it is sent to the hub alone.\n\
+                      HF_ENDPOINT: the address of another hub with the same interface."
+    )]
     Fetch {
-        /// The model's id
+        /// The model's id, or hf:OWNER/REPO[:FILE]
         id: String,
+        /// Print JSON: the files of a repository, or what was downloaded
+        #[arg(long)]
+        json: bool,
         /// Where to look: the hub and then its mirror, or one of them
         #[arg(long, value_name = "SOURCE", value_enum, default_value_t)]
         from: SourceChoice,

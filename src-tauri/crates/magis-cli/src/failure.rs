@@ -3,7 +3,7 @@
 use crate::exit::ExitStatus;
 use crate::render::clean;
 use magis_engine::EngineError;
-use magis_engine::models::{FetchError, LibraryError};
+use magis_engine::models::{FetchError, HubError, LibraryError};
 use magis_engine::records::{ArchiveError, StoreError};
 use magis_engine::repository::{PatchError, ReadError, RepoError};
 use std::fmt::Write as _;
@@ -145,6 +145,15 @@ impl From<FetchError> for Failure {
             sentence: error.to_string(),
             remedy: remedy.to_owned(),
             exit,
+        }
+    }
+}
+
+impl From<HubError> for Failure {
+    fn from(error: HubError) -> Self {
+        match &error {
+            HubError::Name(_) => Self::usage(error.to_string(), ""),
+            _ => Self::error(error.to_string(), ""),
         }
     }
 }

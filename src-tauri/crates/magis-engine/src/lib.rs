@@ -48,8 +48,9 @@ pub mod model {
 pub mod models {
     pub use magis_models::{
         CatalogEntry, FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, FetchedModel, Fit,
-        InstalledModel, LibraryError, MINIMUM_CONTEXT, MemoryNeed, ModelFile, ModelId, ModelIdError, ModelLibrary,
-        ModelPurpose, Verification, fits,
+        Hub, HubAccess, HubError, HubListing, HubModel, HubName, HubNameError, HubOrigin, HubPath, InstalledModel,
+        LibraryError, MINIMUM_CONTEXT, MemoryClass, MemoryNeed, ModelFile, ModelId, ModelIdError, ModelLibrary,
+        ModelPurpose, SizeFit, Suggestion, Verification, fits,
     };
 }
 

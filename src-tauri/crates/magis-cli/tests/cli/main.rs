@@ -24,6 +24,7 @@ mod imported;
 mod killed;
 mod locate;
 mod memory;
+mod models;
 mod output;
 mod past_run;
 mod real_model;
