@@ -65,6 +65,8 @@ pub enum MemoryClass {
 
 /// What the system and this program take beside a model, in bytes.
 const BESIDES_MODEL: u64 = 1 << 30;
+/// The context that a machine of a class has room for at the least, in tokens: that of a run in a repository of usual size.
+const CLASS_CONTEXT: u32 = 8192;
 
 impl MemoryClass {
     /// All classes, the smallest first.
@@ -79,14 +81,6 @@ impl MemoryClass {
             Self::Gb32 => 32,
             Self::Gb64 => 64,
         }
-    }
-
-    /// Returns the smallest class with room for a need; none where it is beyond all of them.
-    pub fn of(need: MemoryNeed) -> Option<Self> {
-        let wanted = need.bytes().saturating_add(BESIDES_MODEL);
-        Self::ALL
-            .into_iter()
-            .find(|class| wanted <= u64::from(class.gigabytes()) << 30)
     }
 }
 
@@ -166,6 +160,15 @@ pub fn fits(header: &GgufHeader, wanted: u32, available: u64) -> Fit {
 }
 
 impl CatalogEntry {
+    /// Returns the smallest class of machines with room for the model; none where it is beyond all of them.
+    pub fn memory_class(&self) -> Option<MemoryClass> {
+        let need = MemoryNeed::of_entry(self, CLASS_CONTEXT.min(self.context)).bytes();
+        let wanted = need.saturating_add(BESIDES_MODEL);
+        MemoryClass::ALL
+            .into_iter()
+            .find(|class| wanted <= u64::from(class.gigabytes()) << 30)
+    }
+
     /// As [`fits`], for a model that is not here yet.
     pub fn fits(&self, wanted: u32, available: u64) -> Fit {
         Dimensions::of_entry(self).fit(wanted, available)

@@ -10,8 +10,8 @@ mod support;
 
 use magis_llm::memory::Sequences;
 use magis_models::{
-    Catalog, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryClass, MemoryNeed, ModelId, ModelPurpose, SizeFit, Suggestion,
-    fits,
+    Catalog, CatalogEntry, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryClass, MemoryNeed, ModelId, ModelPurpose, SizeFit,
+    Suggestion, fits,
 };
 use magis_testkit::TinyModel;
 use magis_testkit::gguf::{Gguf, Value};
@@ -166,12 +166,13 @@ fn the_catalogue_knows_the_need_before_the_download() {
 fn every_class_of_memory_has_a_model_and_who_measured_it_is_said() {
     let catalog = Catalog::builtin();
     let suggestions = Suggestion::builtin();
-    let entries = catalog
-        .entries()
-        .iter()
-        .filter_map(|entry| MemoryClass::of(MemoryNeed::of_entry(entry, 8192)));
+    let entries = catalog.entries().iter().filter_map(CatalogEntry::memory_class);
     let classes: BTreeSet<_> = entries.chain(suggestions.iter().map(|one| one.memory)).collect();
     assert_eq!(classes.into_iter().collect::<Vec<_>>(), MemoryClass::ALL);
+    let class_of = |id: &str| catalog.get(&ModelId::new(id).unwrap()).unwrap().memory_class();
+    assert_eq!(class_of("qwen3.5-4b"), Some(MemoryClass::Gb8));
+    assert_eq!(class_of("gpt-oss-20b"), Some(MemoryClass::Gb16));
+    assert_eq!(class_of("qwen3.6-35b-a3b"), Some(MemoryClass::Gb24));
     for suggestion in &suggestions {
         assert!(
             suggestion.hub.file.is_none() && !suggestion.good_for.is_empty() && suggestion.measured.contains(" by ")

@@ -13,8 +13,8 @@ use crate::status::StatusLine;
 use fetch::Print;
 use magis_engine::USUAL_CONTEXT;
 use magis_engine::models::{
-    CatalogEntry, Fit, InstalledModel, LibraryError, MemoryClass, MemoryNeed, ModelId, ModelLibrary, ModelPurpose,
-    Suggestion, Verification, fits,
+    CatalogEntry, Fit, InstalledModel, LibraryError, MemoryClass, ModelId, ModelLibrary, ModelPurpose, Suggestion,
+    Verification, fits,
 };
 use magis_platform::memory;
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ impl<'a> Offer<'a> {
     /// Returns the machines that it is for; none where those are larger than any class.
     fn memory(&self) -> Option<MemoryClass> {
         match self {
-            Self::Pinned(entry) => MemoryClass::of(MemoryNeed::of_entry(entry, USUAL_CONTEXT.min(entry.context))),
+            Self::Pinned(entry) => entry.memory_class(),
             Self::Suggested(suggestion) => Some(suggestion.memory),
         }
     }
@@ -128,7 +128,7 @@ impl<'a> Offer<'a> {
         match self {
             Self::Pinned(entry) => entry_lines(page, entry),
             Self::Suggested(suggestion) => {
-                let about = format!("{}; by its name on the hub, without a hash here", suggestion.name);
+                let about = format!("({}; by its name on the hub, without a hash here)", suggestion.name);
                 page.entry(2, Tone::Strong, &suggestion.hub.to_string(), &about);
                 page.prose(6, &format!("{} {}", suggestion.good_for, suggestion.measured));
             }
