@@ -194,8 +194,9 @@ impl Meter {
 
 fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -> Result<ModelRow, Problem> {
     let available = limits.memory_now();
-    let is_own = model.entry.is_none() && model.fetched.is_none();
-    let origin = model.fetched.as_ref().and_then(|fetched| fetched.hub.as_ref());
+    let fetched = magis.library().fetched_as(model)?;
+    let is_own = model.entry.is_none() && fetched.is_none();
+    let origin = fetched.as_ref().and_then(|fetched| fetched.hub.as_ref());
     let sha256 = match (&model.entry, &model.header) {
         (Some(entry), _) => entry.file.sha256.to_string(),
         // The hash of a file that did not change since is remembered.

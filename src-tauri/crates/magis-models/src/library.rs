@@ -11,7 +11,7 @@ pub use error::LibraryError;
 use crate::digest::hash_of_parts;
 use crate::part::PartFiles;
 use crate::split::{SplitName, files_of, split_name};
-use crate::{Catalog, CatalogEntry, FetchedModel, GgufHeader, ModelFileError, ModelId, Sha256Hex};
+use crate::{Catalog, CatalogEntry, GgufHeader, ModelFileError, ModelId, Sha256Hex};
 use hashes::HashMemory;
 use std::fs;
 use std::io;
@@ -61,8 +61,6 @@ pub struct InstalledModel {
     pub entry: Option<CatalogEntry>,
     /// What it says of itself, or why it cannot be used.
     pub header: Result<GgufHeader, ModelFileError>,
-    /// Where it was fetched from, as far as it is still that file.
-    pub fetched: Option<FetchedModel>,
 }
 
 /// What checking a file's every byte showed.
@@ -138,7 +136,6 @@ impl ModelLibrary {
     /// # Errors
     /// When the folder cannot be read.
     pub fn list(&self) -> Result<Vec<InstalledModel>, LibraryError> {
-        let fetched = self.fetched()?;
         let mut models = Vec::new();
         for file in fs::read_dir(&self.folder).map_err(storage("list the model folder", &self.folder))? {
             let file = file.map_err(storage("list the model folder", &self.folder))?;
@@ -152,11 +149,8 @@ impl ModelLibrary {
                 .as_ref()
                 .map_or_else(|| ModelId::from_file_name(&name), |entry| entry.id.clone());
             let lengths = files_of(&path).into_iter().filter_map(|file| fs::metadata(file).ok());
-            let known = self.known_hash(&path);
-            let of_it = |record: &&FetchedModel| record.model == id && Some(record.sha256) == known;
             models.push(InstalledModel {
                 bytes: lengths.map(|file| file.len()).sum(),
-                fetched: fetched.iter().rev().find(of_it).cloned(),
                 id,
                 entry,
                 header: GgufHeader::read(&path),

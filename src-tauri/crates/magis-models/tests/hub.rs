@@ -180,7 +180,7 @@ fn a_file_is_fetched_from_the_pinned_revision_and_where_it_came_from_is_noted() 
     assert!(here.server.asked().iter().any(|asked| asked.path == resolve));
 
     let installed = here.library.list().unwrap();
-    let record = installed[0].fetched.clone().unwrap();
+    let record = here.library.fetched_as(&installed[0]).unwrap().unwrap();
     let origin = record.hub.unwrap();
     assert_eq!(origin.name().to_string(), format!("hf:{REPO}:old/Tiny-Q4_K_M.gguf"));
     assert_eq!(origin.revision.as_str(), "0123456789abcdef0123456789abcdef01234567");
@@ -204,7 +204,8 @@ fn a_file_that_is_no_longer_the_one_that_was_fetched_is_not_called_so() {
     let here = here();
     let fetched = here.fetch("old/Tiny-Q4_K_M.gguf").unwrap();
     fs::write(&fetched.path, model(9)).unwrap();
-    assert!(here.library.list().unwrap()[0].fetched.is_none());
+    let installed = here.library.list().unwrap();
+    assert!(here.library.fetched_as(&installed[0]).unwrap().is_none());
 }
 
 #[test]
@@ -351,7 +352,10 @@ fn a_model_in_several_files_is_fetched_verified_and_removed_as_one() {
     );
     let installed = here.library.list().unwrap();
     assert_eq!((installed.len(), installed[0].bytes), (1, total));
-    assert_eq!(installed[0].fetched.as_ref().unwrap().sha256, fetched.sha256);
+    assert_eq!(
+        here.library.fetched_as(&installed[0]).unwrap().unwrap().sha256,
+        fetched.sha256
+    );
     assert_eq!(here.library.resolve("tiny-bf16").unwrap(), fetched);
     assert_eq!(here.fetch("BF16/Tiny-BF16-00001-of-00003.gguf").unwrap(), fetched);
     let intact = Verification::Intact { sha256: fetched.sha256 };

@@ -13,8 +13,8 @@ use crate::status::StatusLine;
 use fetch::Print;
 use magis_engine::USUAL_CONTEXT;
 use magis_engine::models::{
-    CatalogEntry, Fit, InstalledModel, LibraryError, MemoryClass, ModelId, ModelLibrary, ModelPurpose, Suggestion,
-    Verification, fits,
+    CatalogEntry, FetchedModel, Fit, InstalledModel, LibraryError, MemoryClass, ModelId, ModelLibrary, ModelPurpose,
+    Suggestion, Verification, fits,
 };
 use magis_platform::memory;
 use serde_json::{Value, json};
@@ -69,8 +69,9 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
     let (installed, offers) = (library.list()?, Offer::all(library));
     let screen = place.screen;
     if as_json {
-        let here = installed.iter().map(installed_json);
-        let all: Value = here.chain(offers.iter().map(Offer::json)).collect();
+        let here = installed.iter().map(|model| installed_json(library, model));
+        let here: Vec<Value> = here.collect::<Result<_, _>>()?;
+        let all: Value = here.into_iter().chain(offers.iter().map(Offer::json)).collect();
         screen.json(&all)?;
         return Ok(ExitStatus::Success);
     }
@@ -81,7 +82,7 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
         page.line(&format!("  none yet; download the default one with: {fetch}"));
     }
     for model in &installed {
-        installed_lines(&mut page, model);
+        installed_lines(&mut page, model, library.fetched_as(model)?.as_ref());
     }
     let mut class = None;
     for offer in &offers {
@@ -186,7 +187,7 @@ fn entry_lines(page: &mut Section, entry: &CatalogEntry) {
     }
 }
 
-fn installed_lines(page: &mut Section, model: &InstalledModel) {
+fn installed_lines(page: &mut Section, model: &InstalledModel, fetched: Option<&FetchedModel>) {
     let header = match &model.header {
         Ok(header) => header,
         Err(error) => {
@@ -202,7 +203,7 @@ fn installed_lines(page: &mut Section, model: &InstalledModel) {
     let whose = match &model.entry {
         Some(entry) if entry.is_for(ModelPurpose::Default) => ", default",
         Some(_) => "",
-        None if model.fetched.is_some() => "",
+        None if fetched.is_some() => "",
         None => ", your own",
     };
     let about = format!(
@@ -216,7 +217,7 @@ fn installed_lines(page: &mut Section, model: &InstalledModel) {
     if let Some(entry) = &model.entry {
         page.prose(6, &entry.good_for);
     }
-    if let Some(origin) = model.fetched.as_ref().and_then(|fetched| fetched.hub.as_ref()) {
+    if let Some(origin) = fetched.and_then(|fetched| fetched.hub.as_ref()) {
         let licence = origin.licence.as_deref().unwrap_or("not stated");
         page.prose(
             6,
@@ -229,13 +230,11 @@ fn installed_lines(page: &mut Section, model: &InstalledModel) {
     }
 }
 
-fn installed_json(model: &InstalledModel) -> Value {
+fn installed_json(library: &ModelLibrary, model: &InstalledModel) -> Result<Value, LibraryError> {
+    let fetched = library.fetched_as(model)?;
     let header = model.header.as_ref();
-    let origin = model
-        .fetched
-        .as_ref()
-        .and_then(|record| Some((record.hub.as_ref()?, record)));
-    json!({
+    let origin = fetched.as_ref().and_then(|record| Some((record.hub.as_ref()?, record)));
+    Ok(json!({
         "id": model.id,
         "installed": true,
         "path": model.path,
@@ -250,7 +249,7 @@ fn installed_json(model: &InstalledModel) -> Value {
             "licence": origin.licence,
             "sha256": record.sha256,
         })),
-    })
+    }))
 }
 
 fn add(place: &Place, library: &ModelLibrary, file: &Path) -> Result<ExitStatus, Failure> {

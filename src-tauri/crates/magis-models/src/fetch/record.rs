@@ -4,7 +4,7 @@ use super::{FetchFrom, Wanted};
 use crate::hub::{HubName, HubPath, HubRepo, HubRevision};
 use crate::library::LibraryError;
 use crate::part::PartFiles;
-use crate::{CatalogEntry, CatalogFile, ModelId, ModelLibrary, Sha256Hex};
+use crate::{CatalogEntry, CatalogFile, InstalledModel, ModelId, ModelLibrary, Sha256Hex};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write as _};
@@ -68,6 +68,16 @@ impl ModelLibrary {
             .lines()
             .filter_map(|line| serde_json::from_str(line).ok())
             .collect())
+    }
+
+    /// Returns where a model was fetched from, as far as it is still that file.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
+    pub fn fetched_as(&self, model: &InstalledModel) -> Result<Option<FetchedModel>, LibraryError> {
+        let known = self.known_hash(&model.path);
+        let is_it = |record: &FetchedModel| record.model == model.id && Some(record.sha256) == known;
+        Ok(self.fetched()?.into_iter().rev().find(is_it))
     }
 
     /// Returns how many bytes of a model of the catalogue are here unfinished.

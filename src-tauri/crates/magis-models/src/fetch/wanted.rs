@@ -109,15 +109,16 @@ impl ModelLibrary {
         }
         let installed = self.list().map_err(library(self.folder()))?;
         let is_it = |earlier: &HubOrigin| earlier.repo == origin.repo && earlier.file == origin.file;
-        let fetched = installed.iter().find_map(|model| {
-            let record = model.fetched.as_ref()?;
-            record.hub.as_ref().is_some_and(is_it).then_some(record)
-        });
+        let mut fetched = None;
+        for model in &installed {
+            let record = self.fetched_as(model).map_err(library(self.folder()))?;
+            fetched = fetched.or(record.filter(|record| record.hub.as_ref().is_some_and(is_it)));
+        }
         match fetched {
-            Some(record) if record.sha256 == sha256 => return Ok(record.model.clone()),
+            Some(record) if record.sha256 == sha256 => return Ok(record.model),
             Some(record) => {
                 return Err(FetchError::Newer {
-                    id: record.model.clone(),
+                    id: record.model,
                     name: Box::new(origin.name()),
                     here: record.sha256,
                     there: sha256,
