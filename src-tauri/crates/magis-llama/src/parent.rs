@@ -62,7 +62,7 @@ struct Worker {
 }
 
 /// How long a worker may compute without a word. The longest step of a large model on a small machine takes less.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 enum State {
     Running(Arc<Link>),

@@ -166,7 +166,7 @@ impl Cache {
         }
         kept.cells = begin;
         kept.prompt = Rc::clone(prompt);
-        kept.logits = logits.clone();
+        kept.logits.clone_from(&logits);
         kept.stops = stops;
         kept.pinned = true;
         let sequence = kept.sequence;

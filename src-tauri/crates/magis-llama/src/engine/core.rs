@@ -319,7 +319,7 @@ impl Core {
             match &self.queue[demand].work {
                 Work::Prompt { sequence, .. } => _ = touched.insert(sequence.0),
                 Work::Rows(rows) => {
-                    touched.extend(rows.iter().flat_map(|row| &row.sequences).map(|sequence| sequence.0))
+                    touched.extend(rows.iter().flat_map(|row| &row.sequences).map(|sequence| sequence.0));
                 }
             }
         }

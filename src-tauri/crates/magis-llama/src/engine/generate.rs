@@ -232,7 +232,7 @@ struct Lane<'a> {
     room: Option<Room>,
 }
 
-impl<'a> Lanes<'a> {
+impl Lanes<'_> {
     async fn run(mut self) -> Result<Vec<Answered>, LlamaError> {
         poll_fn(|context| {
             loop {
@@ -349,7 +349,9 @@ impl Writer<'_> {
         let certain = tokens.len();
         let is_taken = self.answer.is_taken();
         if let Some(drafts) = &mut drafts {
-            tokens.iter().for_each(|token| drafts.push(*token));
+            for token in &tokens {
+                drafts.push(*token);
+            }
         }
         // Beside other answers the rows of a draft cost as much as those of the others.
         if let Some(drafts) = &drafts
@@ -386,7 +388,9 @@ impl Writer<'_> {
         }
         self.length += right;
         if let Some(drafts) = drafts.filter(|_| !draft.is_empty()) {
-            draft[..right].iter().for_each(|token| drafts.push(*token));
+            for token in &draft[..right] {
+                drafts.push(*token);
+            }
             drafts.verified(draft.len(), right);
             let wrong = draft.len() - right;
             if !self
