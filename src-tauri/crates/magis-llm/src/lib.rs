@@ -6,6 +6,7 @@
 pub mod chat_template;
 pub mod memory;
 mod model;
+mod numbers;
 pub mod protocol;
 mod scripted;
 
@@ -14,4 +15,5 @@ pub use model::{
     LlmError, Message, MessageRole, ModelCard, OtherThan, Sampling, Score, ScoreReply, ScoreRequest, TokenEdit,
     TokenEditReply, TokenEditRequest, TokenSink, Urgency, Usage,
 };
+pub use numbers::number_between;
 pub use scripted::{ScriptedModel, ScriptedReply};

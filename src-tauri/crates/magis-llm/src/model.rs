@@ -353,6 +353,17 @@ pub enum LlmError {
     /// The worker process died, was restarted, and died again.
     #[error("the engine's worker process ended unexpectedly, also after a restart: {reason}")]
     WorkerDied { reason: String },
+    /// Another engine, which the person named, cannot be used.
+    #[error("the engine at {host} {reason}")]
+    Engine {
+        /// Host and port.
+        host: String,
+        /// What it does or does not do, and a remedy; goes on behind its host.
+        reason: String,
+    },
+    /// Another engine's answers have not the form that was asked for, also when asked again.
+    #[error("the answer has not the form that was asked for, also when asked again: {reason}")]
+    WrongForm { reason: String },
     #[error("cancelled")]
     Cancelled,
 }
