@@ -49,7 +49,7 @@ const fn dev(name: &'static str) -> Place {
     }
 }
 
-const CRATES: [Place; 21] = [
+const CRATES: [Place; 22] = [
     place(0, "magis-core", &[]),
     place(0, "magis-platform", &[]),
     // Ships with the window as its first repository; tests and the demo use it too.
@@ -69,6 +69,7 @@ const CRATES: [Place; 21] = [
         "magis-llama",
         &["magis-core", "magis-platform", "magis-llm", "magis-sandbox"],
     ),
+    place(2, "magis-remote", &["magis-platform", "magis-llm"]),
     place(
         3,
         "magis-engine",
@@ -86,6 +87,7 @@ const CRATES: [Place; 21] = [
             "magis-models",
             "magis-store",
             "magis-llama",
+            "magis-remote",
         ],
     ),
     // Both programs speak of runs and issues in core's words.
@@ -130,7 +132,7 @@ impl Outside {
 /// Programs that speak over a network.
 pub const NETWORK: Outside = Outside {
     what: "a network client",
-    whose: "magis-models",
+    whose: "magis-models and magis-remote",
     packages: &[
         "ureq",
         "reqwest",
@@ -143,7 +145,7 @@ pub const NETWORK: Outside = Outside {
         "h2",
         "tungstenite",
     ],
-    crates: &["magis-models"],
+    crates: &["magis-models", "magis-remote"],
 };
 
 /// All packages that belong to certain crates.
@@ -199,10 +201,11 @@ pub const OUTSIDE: [Outside; 11] = [
     },
     Outside {
         what: "an async runtime",
-        whose: "magis-llama, magis-sandbox and the layers from 3 up",
+        whose: "magis-llama, magis-remote, magis-sandbox and the layers from 3 up",
         packages: &["tokio", "async-std"],
         crates: &[
             "magis-llama",
+            "magis-remote",
             "magis-sandbox",
             "magis-engine",
             "magis-cli",
