@@ -356,7 +356,7 @@ pub enum LlmError {
     /// Another engine, which the person named, cannot be used.
     #[error("the engine at {host} {reason}")]
     Engine {
-        /// Host and port.
+        /// Host and port, as the person wrote them.
         host: String,
         /// What it does or does not do, and a remedy; goes on behind its host.
         reason: String,

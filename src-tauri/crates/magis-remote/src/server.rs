@@ -10,7 +10,6 @@ use std::fmt;
 /// A kind of server, as far as it makes a difference how it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerKind {
-    /// llama.cpp's own server.
     LlamaServer,
     Vllm {
         /// Whether forms of answers are told in the field `structured_outputs`; earlier versions have `guided_…`.
