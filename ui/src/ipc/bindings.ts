@@ -1443,8 +1443,8 @@ export type RunRequest = {
 	/**  The candidates, where they are given; locating is skipped then. Empty: locate. */
 	files: RepoPath[],
 	/**
-	 *  The model: a name of the library, or what a file was called with its hash behind `@sha256:`. Never a path: a run may
-	 *  come from elsewhere.
+	 *  The model: a name of the library, or what a file was called with its hash behind `@sha256:`, or what another engine calls it with that
+	 *  engine's host and port behind `@engine:`. Never a path, and never where prompts go by itself: a run may come from elsewhere.
 	 */
 	model: string,
 	/**  The seed all others are derived from. */

@@ -40,8 +40,8 @@ pub use past::PastCommit;
 pub use path::{PathError, RepoPath};
 pub use plan::{Plan, PlanError, PlanStep};
 pub use request::{
-    HintsMode, IssueChecks, MethodPart, QaMode, RelevanceMode, RunRequest, TestLine, TestsMode, WritingMode,
-    model_label,
+    HintsMode, IssueChecks, MethodPart, QaMode, RelevanceMode, RunRequest, TestLine, TestsMode, WritingMode, model_at,
+    model_host, model_label,
 };
 pub use span::{LineSpan, SpanError};
 pub use task::{FileAction, FileTask, Role, TaskOutcome};

@@ -4,6 +4,9 @@ use crate::{Hint, Issue, RepoPath};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
+/// What stands between a model and the engine that serves it.
+const AT_ENGINE: &str = "@engine:";
+
 /// Everything a run is asked to do, fixed at its start and recorded in its first event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "specta", derive(specta::Type))]
@@ -15,8 +18,8 @@ pub struct RunRequest {
     pub hints_mode: HintsMode,
     /// The candidates, where they are given; locating is skipped then. Empty: locate.
     pub files: Vec<RepoPath>,
-    /// The model: a name of the library, or what a file was called with its hash behind `@sha256:`. Never a path: a run may
-    /// come from elsewhere.
+    /// The model: a name of the library, or what a file was called with its hash behind `@sha256:`, or what another engine calls it with that
+    /// engine's host and port behind `@engine:`. Never a path, and never where prompts go by itself: a run may come from elsewhere.
     pub model: String,
     /// The seed all others are derived from.
     pub seed: u64,
@@ -67,9 +70,20 @@ impl MethodPart {
     }
 }
 
-/// Returns a model's name as people read it: without the hash of its file.
+/// Returns a model's name as people read it: without the hash of its file, or the engine that serves it.
 pub fn model_label(name: &str) -> &str {
+    let name = name.rsplit_once(AT_ENGINE).map_or(name, |(model, _)| model);
     name.split("@sha256:").next().unwrap_or(name)
+}
+
+/// Returns host and port of the engine that prompts to this model go to; none where it is our own, on this machine.
+pub fn model_host(name: &str) -> Option<&str> {
+    name.rsplit_once(AT_ENGINE).map(|(_, host)| host)
+}
+
+/// Returns the name of a model that another engine serves, at this host and port.
+pub fn model_at(model: &str, host: &str) -> String {
+    format!("{model}{AT_ENGINE}{host}")
 }
 
 fn one() -> u32 {
@@ -182,4 +196,22 @@ pub enum QaMode {
     Review,
     /// The first usable change is taken.
     Skip,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{model_at, model_host, model_label};
+
+    #[test]
+    fn a_models_name_says_where_it_computes() {
+        for (name, label, host) in [
+            ("qwen2.5-coder-1.5b", "qwen2.5-coder-1.5b", None),
+            ("mine.gguf@sha256:00ff", "mine.gguf", None),
+            ("org/small@engine:gpu.lan:8000", "org/small", Some("gpu.lan:8000")),
+            ("odd@engine:name@engine:[::1]:80", "odd@engine:name", Some("[::1]:80")),
+        ] {
+            assert_eq!((model_label(name), model_host(name)), (label, host), "{name}");
+        }
+        assert_eq!(model_at("org/small", "gpu.lan:8000"), "org/small@engine:gpu.lan:8000");
+    }
 }
