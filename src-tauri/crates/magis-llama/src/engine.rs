@@ -36,11 +36,11 @@ use core::{Core, Step};
 use magis_llm::chat_template::ChatTemplateError;
 use magis_llm::protocol::{Loaded, RequestId, Stats};
 use magis_llm::{
-    ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest, TokenEditReply,
+    ChatReply, ChatRequest, GenerateRequest, LlmError, Message, PromptText, ScoreReply, ScoreRequest, TokenEditReply,
     TokenEditRequest, Urgency, Usage,
 };
 use magis_platform::memory;
-use native::StepError;
+use native::{StepError, Token};
 use std::cell::{Ref, RefCell};
 use std::future::Future;
 use std::pin::Pin;
@@ -278,6 +278,29 @@ impl Engine {
         let tokenizer = Rc::clone(&self.core.borrow().tokenizer);
         let prompt = tokenizer.fill_in(before, after);
         Ok(prompt.ok_or_else(LlmError::no_fill_in)?.len() as u32)
+    }
+
+    /// Returns the tokens of each text.
+    ///
+    /// # Errors
+    /// When the chat template cannot render a conversation, or the vocabulary has no tokens to fill in a text.
+    pub fn tokenize(&self, texts: &[PromptText]) -> Result<Vec<Vec<u32>>, LlamaError> {
+        let tokenizer = Rc::clone(&self.core.borrow().tokenizer);
+        let tokens = texts.iter().map(|text| {
+            let tokens = match text {
+                PromptText::Chat {
+                    messages,
+                    answer_prefix,
+                } => tokenizer.prompt(messages, answer_prefix)?,
+                PromptText::FillIn { before, after } => {
+                    let prompt = tokenizer.fill_in(before, after);
+                    prompt.ok_or_else(LlmError::no_fill_in)?
+                }
+                PromptText::Continuation { text } => tokenizer.data(text),
+            };
+            Ok(tokens.into_iter().map(Token::cast_unsigned).collect())
+        });
+        tokens.collect()
     }
 
     /// Returns what was done so far.

@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use link::{Call, Link};
 use magis_llm::protocol::{FromWorker, Load, Loaded, RequestId, Stats, ToWorker};
 use magis_llm::{
-    ChatReply, ChatRequest, GenerateRequest, LanguageModel, LlmError, Message, ModelCard, ScoreReply, ScoreRequest,
-    TokenEditReply, TokenEditRequest, TokenSink, Urgency,
+    ChatReply, ChatRequest, GenerateRequest, LanguageModel, LlmError, Message, ModelCard, PromptText, ScoreReply,
+    ScoreRequest, TokenEditReply, TokenEditRequest, TokenSink, Urgency,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -344,6 +344,17 @@ impl LanguageModel for WorkerModel {
             answer_prefix: answer_prefix.to_owned(),
         };
         self.count(request).await
+    }
+
+    async fn tokenize(&self, texts: &[PromptText]) -> Result<Vec<Vec<u32>>, LlmError> {
+        let request = |id| ToWorker::Tokenize {
+            id,
+            texts: texts.to_vec(),
+        };
+        match self.ask(request, &mut |_| ()).await? {
+            FromWorker::Tokens { tokens, .. } if tokens.len() == texts.len() => Ok(tokens),
+            _ => Err(unexpected()),
+        }
     }
 
     fn take_restarts(&self) -> Vec<String> {

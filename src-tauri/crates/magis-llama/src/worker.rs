@@ -164,6 +164,7 @@ fn read(input: impl BufRead, queue: &Sender<ToWorker>, calls: &Calls) {
                 | ToWorker::CountTokens { .. }
                 | ToWorker::CountPrompt { .. }
                 | ToWorker::CountFillIn { .. }
+                | ToWorker::Tokenize { .. }
                 | ToWorker::Stats { .. }),
             ) => {
                 if queue.send(message).is_err() {
@@ -319,6 +320,10 @@ impl<W: Write> Server<'_, W> {
                 answer_prefix,
             } => Some(counted(id, engine.count_prompt(&messages, &answer_prefix))),
             ToWorker::CountFillIn { id, before, after } => Some(counted(id, engine.count_fill_in(&before, &after))),
+            ToWorker::Tokenize { id, texts } => Some(FromWorker::Tokens {
+                id,
+                tokens: engine.tokenize(&texts).map_err(ServeError::Engine)?,
+            }),
             ToWorker::Stats { id } => Some(FromWorker::Stats {
                 id,
                 stats: engine.stats(),
@@ -350,6 +355,7 @@ fn id_of(request: &ToWorker) -> Option<RequestId> {
         | ToWorker::CountTokens { id, .. }
         | ToWorker::CountPrompt { id, .. }
         | ToWorker::CountFillIn { id, .. }
+        | ToWorker::Tokenize { id, .. }
         | ToWorker::Stats { id } => Some(*id),
         ToWorker::Cancel { .. } | ToWorker::Shutdown | ToWorker::Abort => None,
     }

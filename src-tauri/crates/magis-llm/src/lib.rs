@@ -12,8 +12,8 @@ mod scripted;
 
 pub use model::{
     ChatReply, ChatRequest, Constraint, Departure, FillInRequest, FinishReason, GenerateRequest, LanguageModel,
-    LlmError, Message, MessageRole, ModelCard, OtherThan, Sampling, Score, ScoreReply, ScoreRequest, TokenEdit,
-    TokenEditReply, TokenEditRequest, TokenSink, Urgency, Usage,
+    LlmError, Message, MessageRole, ModelCard, OtherThan, PromptText, Sampling, Score, ScoreReply, ScoreRequest,
+    TokenEdit, TokenEditReply, TokenEditRequest, TokenSink, Urgency, Usage,
 };
 pub use numbers::number_between;
 pub use scripted::{ScriptedModel, ScriptedReply};

@@ -59,6 +59,13 @@ pub trait LanguageModel: Send + Sync {
     /// Returns tokens of the rendered prompt of `messages`, `answer_prefix` included.
     async fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlmError>;
 
+    /// Returns the tokens of each text, as numbers of the model's vocabulary: what another engine has to be given to work on the same.
+    async fn tokenize(&self, _texts: &[PromptText]) -> Result<Vec<Vec<u32>>, LlmError> {
+        Err(LlmError::BadRequest {
+            reason: "the model does not tell the tokens of a text".to_owned(),
+        })
+    }
+
     /// Restarts of the worker since this model was loaded, each with what it said last. Taken: a second call gives none.
     fn take_restarts(&self) -> Vec<String> {
         Vec::new()
@@ -210,6 +217,22 @@ pub struct TokenEdit {
 pub struct TokenEditReply {
     pub edits: Vec<TokenEdit>,
     pub usage: Usage,
+}
+
+/// A text whose tokens are asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PromptText {
+    /// The rendered prompt of a conversation.
+    Chat {
+        messages: Vec<Message>,
+        #[serde(default)]
+        answer_prefix: String,
+    },
+    /// The prompt that asks for the text between two others.
+    FillIn { before: String, after: String },
+    /// A text that follows a prompt, without any template around it.
+    Continuation { text: String },
 }
 
 /// What is to be continued: the two kinds may be asked for in one call.

@@ -5,7 +5,7 @@
 //! happens when the other side dies, is not said here.
 
 use crate::{
-    ChatReply, ChatRequest, GenerateRequest, LlmError, Message, ScoreReply, ScoreRequest, TokenEditReply,
+    ChatReply, ChatRequest, GenerateRequest, LlmError, Message, PromptText, ScoreReply, ScoreRequest, TokenEditReply,
     TokenEditRequest, Urgency,
 };
 use serde::de::DeserializeOwned;
@@ -62,6 +62,8 @@ pub enum ToWorker {
         before: String,
         after: String,
     },
+    /// Tell the tokens of texts.
+    Tokenize { id: RequestId, texts: Vec<PromptText> },
     /// Drop a call, whether it waits or runs. It is answered by `Failed` with [`LlmError::Cancelled`], or by its reply
     /// if that was on its way.
     Cancel {
@@ -181,6 +183,11 @@ pub enum FromWorker {
         /// One for each text, or one for the prompt.
         counts: Vec<u32>,
     },
+    /// The tokens of texts, in their order.
+    Tokens {
+        id: RequestId,
+        tokens: Vec<Vec<u32>>,
+    },
     /// What was done so far.
     Stats {
         id: RequestId,
@@ -205,6 +212,7 @@ impl FromWorker {
             | Self::TokenEdits { id, .. }
             | Self::GeneratedAll { id, .. }
             | Self::Counts { id, .. }
+            | Self::Tokens { id, .. }
             | Self::Stats { id, .. }
             | Self::Failed { id, .. } => Some(*id),
         }
@@ -338,6 +346,24 @@ mod tests {
                 answer: 1,
                 context: 8,
             },
+        });
+    }
+
+    #[test]
+    fn texts_whose_tokens_are_asked_for_come_back_as_they_were_sent() {
+        check(&ToWorker::Tokenize {
+            id: RequestId(5),
+            texts: vec![
+                PromptText::Chat {
+                    messages: Vec::new(),
+                    answer_prefix: "```\n".to_owned(),
+                },
+                PromptText::Continuation { text: "é".to_owned() },
+            ],
+        });
+        check(&FromWorker::Tokens {
+            id: RequestId(5),
+            tokens: vec![vec![0, u32::MAX], Vec::new()],
         });
     }
 

@@ -3,7 +3,7 @@
 
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FillInRequest, FinishReason, GenerateRequest, LanguageModel, LlmError, Message,
-    MessageRole, Sampling, ScoreRequest, ScriptedModel, ScriptedReply,
+    MessageRole, PromptText, Sampling, ScoreRequest, ScriptedModel, ScriptedReply,
 };
 use serde_json::json;
 
@@ -219,4 +219,29 @@ async fn texts_are_filled_in_where_the_script_says_that_the_model_can() {
         matches!(refused, LlmError::OverContext { context: 110, .. }),
         "{refused}"
     );
+}
+
+#[tokio::test]
+async fn the_tokens_of_a_prompt_are_as_many_as_are_counted_and_those_of_its_texts() {
+    let model = ScriptedModel::new("test").with_fill_in();
+    let messages = request("a question").messages;
+    let prompt = PromptText::Chat {
+        messages: messages.clone(),
+        answer_prefix: "an answer".to_owned(),
+    };
+    let gap = PromptText::FillIn {
+        before: "before".to_owned(),
+        after: "after".to_owned(),
+    };
+    let text = PromptText::Continuation {
+        text: "an answer".to_owned(),
+    };
+    let tokens = model.tokenize(&[prompt, gap, text]).await.unwrap();
+    let counted = model.count_prompt(&messages, "an answer").await.unwrap();
+    assert_eq!(tokens[0].len(), counted as usize);
+    assert_eq!(
+        tokens[1].len(),
+        model.count_fill_in("before", "after").await.unwrap() as usize
+    );
+    assert!(tokens[0].ends_with(&tokens[2]));
 }

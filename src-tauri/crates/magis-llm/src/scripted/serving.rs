@@ -1,10 +1,10 @@
 //! How a scripted model answers: what its rules say, as far as stop texts, limits and constraints allow it.
 
 use super::valid::first_valid;
-use super::{ScriptedModel, ScriptedReply, default_logprob};
+use super::{ScriptedModel, ScriptedReply, default_logprob, hash};
 use crate::{
     ChatReply, ChatRequest, Constraint, FillInRequest, FinishReason, GenerateRequest, LanguageModel, LlmError, Message,
-    ModelCard, Score, ScoreReply, ScoreRequest, TokenEditReply, TokenEditRequest, TokenSink, Usage,
+    ModelCard, PromptText, Score, ScoreReply, ScoreRequest, TokenEditReply, TokenEditRequest, TokenSink, Usage,
 };
 use async_trait::async_trait;
 use std::future::pending;
@@ -140,6 +140,32 @@ impl LanguageModel for ScriptedModel {
     async fn count_prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<u32, LlmError> {
         Ok(prompt_tokens(messages, answer_prefix))
     }
+
+    async fn tokenize(&self, texts: &[PromptText]) -> Result<Vec<Vec<u32>>, LlmError> {
+        let marks = |count| vec![0; count];
+        texts
+            .iter()
+            .map(|text| match text {
+                PromptText::Chat {
+                    messages,
+                    answer_prefix,
+                } => {
+                    let messages = messages.iter().flat_map(|one| [marks(4), tokens_of(&one.content)]);
+                    Ok(messages.chain([tokens_of(answer_prefix)]).flatten().collect())
+                }
+                PromptText::FillIn { .. } if !self.card.fills_in => Err(LlmError::no_fill_in()),
+                PromptText::FillIn { before, after } => Ok([marks(3), tokens_of(before), tokens_of(after)].concat()),
+                PromptText::Continuation { text } => Ok(tokens_of(text)),
+            })
+            .collect()
+    }
+}
+
+/// Returns the tokens of a text, four characters each, by their hash.
+fn tokens_of(text: &str) -> Vec<u32> {
+    let characters: Vec<char> = text.chars().collect();
+    let token = |piece: &[char]| hash(&[&piece.iter().collect::<String>()]) as u32;
+    characters.chunks(4).map(token).collect()
 }
 
 impl ScriptedModel {
