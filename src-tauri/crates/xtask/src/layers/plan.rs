@@ -132,7 +132,7 @@ impl Outside {
 /// Programs that speak over a network.
 pub const NETWORK: Outside = Outside {
     what: "a network client",
-    whose: "magis-models and magis-remote",
+    whose: "magis-models and magis-remote (and the measures of magis-eval)",
     packages: &[
         "ureq",
         "reqwest",
@@ -145,7 +145,7 @@ pub const NETWORK: Outside = Outside {
         "h2",
         "tungstenite",
     ],
-    crates: &["magis-models", "magis-remote"],
+    crates: &["magis-models", "magis-remote", "magis-eval"],
 };
 
 /// All packages that belong to certain crates.
