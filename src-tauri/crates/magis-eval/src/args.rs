@@ -61,6 +61,13 @@ pub enum EvalCommand {
     /// The program and its worker get SIGKILL. Exit code 0 when no recorded call was lost or made again, every run ended
     /// and the repository is untouched.
     Kill(KillArgs),
+    /// Make the calls of a recorded run again, on the engine and on a llama-server beside it, and compare time and tokens.
+    ///
+    /// Both sides get the same tokens, calls that were issued together at once, and answers of the same length; a fresh
+    /// worker comes first, then the peer, which has to be freshly started with the same model. The peer tells less of scored
+    /// texts: the probabilities of the last token, not of each. "Computed" are tokens read: of prompts, and of texts that are
+    /// scored, on our side with those that texts share or that need not be computed.
+    Engine(EngineArgs),
     /// Make the checks that a program can make out of each issue's text, and run them on the base and with the reference.
     ///
     /// A check counts as decided where it fails on the base as the issue says and passes with the reference. Checks run in
@@ -553,4 +560,27 @@ pub struct KillArgs {
     /// The seed.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+}
+
+/// `engine`.
+#[derive(Debug, Args)]
+pub struct EngineArgs {
+    /// The trace: the number of a run in the data folder, or a file that --export or 'magis runs export' wrote.
+    #[arg(long, value_name = "RUN|FILE")]
+    pub trace: String,
+    /// The data folder with the run. Default: that of Magis.
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<PathBuf>,
+    /// The llama-server, http://127.0.0.1:8080 say. Without it the engine is measured alone.
+    #[arg(long, value_name = "URL")]
+    pub peer: Option<String>,
+    /// Write the run into this file, and measure nothing.
+    #[arg(long, value_name = "FILE", conflicts_with = "peer")]
+    pub export: Option<PathBuf>,
+    /// The engine.
+    #[command(flatten)]
+    pub engine: ModelArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,6 +1,7 @@
 //! What each command does, one file each, and what they share.
 
 mod baseline;
+mod engine;
 mod environments;
 mod kill;
 mod locate;
@@ -41,6 +42,7 @@ pub fn run(command: EvalCommand) -> Result<ExitCode> {
         EvalCommand::Memory(args) => memory::memory(&args),
         EvalCommand::ScoreTasks(args) => score_tasks::score_tasks(&args),
         EvalCommand::Kill(args) => kill::kill(&args),
+        EvalCommand::Engine(args) => engine::engine(&args),
         EvalCommand::Reproduce(args) => reproduce::reproduce(&args),
         EvalCommand::Repair(args) => repair::repair(&args),
         EvalCommand::RepairTable(args) => repair::table(&args),

@@ -3,7 +3,7 @@
 //! Start with [`report::Report`]: it joins the recorded runs of a set ([`record::RunRecord`]) with their references
 //! ([`instances::Reference`]) and a judge's verdicts ([`results::Judged`]); each measure has its file under
 //! [`measures`]. What solves an issue sees an [`instances::Instance`], which holds nothing of the reference.
-//! [`mutation`] makes sets of small bugs and judges their patches. This crate ships to nobody, and asks no model but the one that is named.
+//! [`mutation`] makes sets of small bugs and judges their patches, [`trace`] makes a run's calls again beside another engine. This crate ships to nobody, and asks no model but the one that is named.
 
 #![allow(
     clippy::missing_errors_doc,
@@ -22,3 +22,4 @@ pub mod repositories;
 pub mod results;
 pub mod statistics;
 pub mod table;
+pub mod trace;
