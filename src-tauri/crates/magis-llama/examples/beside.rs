@@ -53,20 +53,16 @@ async fn measure(model: &WorkerModel, when: &str, seed: u32) -> Result<(), Box<d
     for call in 0..CALLS {
         let seed = seed * CALLS + call;
         let lines = (0..16).map(|line| format!("def handler_{seed}_{line}(value): return value + {}\n", line * seed));
-        let request = ChatRequest {
-            messages: vec![Message {
-                role: MessageRole::User,
-                content: format!(
+        let request = ChatRequest::new(
+            vec![Message::new(
+                MessageRole::User,
+                format!(
                     "{seed}. Explain at length what this does:\n{}",
                     lines.collect::<String>()
                 ),
-            }],
-            answer_prefix: String::new(),
-            constraint: Constraint::None,
-            sampling: Sampling::Greedy,
-            max_tokens: 40,
-            stop: Vec::new(),
-        };
+            )],
+            40,
+        );
         let usage = model.chat(&request, &mut |_| ()).await?.usage;
         let rate = |tokens: u32, milliseconds: u64| 1000.0 * f64::from(tokens) / milliseconds.max(1) as f64;
         println!(

@@ -77,10 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .map(|file| format!("src/package{}/module_{}.py", file % 6, file * 37 % 101))
         .collect();
     let scored = |continuations: Vec<String>| ScoreRequest {
-        messages: vec![Message {
-            role: MessageRole::User,
-            content: "Which file has the fault?".to_owned(),
-        }],
+        messages: vec![Message::new(MessageRole::User, "Which file has the fault?")],
         answer_prefix: String::new(),
         continuations,
         by_line: false,
@@ -133,15 +130,8 @@ fn cancel(engine: &mut Engine, abort: &Arc<AtomicBool>) -> Result<(), Box<dyn Er
 
 fn request(text: &str, max_tokens: u32, constraint: Constraint) -> ChatRequest {
     ChatRequest {
-        messages: vec![Message {
-            role: MessageRole::User,
-            content: text.to_owned(),
-        }],
-        answer_prefix: String::new(),
         constraint,
-        sampling: Sampling::Greedy,
-        max_tokens,
-        stop: Vec::new(),
+        ..ChatRequest::new(vec![Message::new(MessageRole::User, text)], max_tokens)
     }
 }
 

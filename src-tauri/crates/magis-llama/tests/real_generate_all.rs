@@ -32,17 +32,7 @@ async fn load_with(context: u32) -> WorkerModel {
 }
 
 fn chat(content: &str, max_tokens: u32) -> ChatRequest {
-    ChatRequest {
-        messages: vec![Message {
-            role: MessageRole::User,
-            content: content.to_owned(),
-        }],
-        answer_prefix: String::new(),
-        constraint: Constraint::None,
-        sampling: Sampling::Greedy,
-        max_tokens,
-        stop: Vec::new(),
-    }
+    ChatRequest::new(vec![Message::new(MessageRole::User, content)], max_tokens)
 }
 
 fn together(requests: &[ChatRequest]) -> Vec<GenerateRequest> {

@@ -43,21 +43,11 @@ async fn load() -> WorkerModel {
 }
 
 fn user(content: &str) -> Vec<Message> {
-    vec![Message {
-        role: MessageRole::User,
-        content: content.to_owned(),
-    }]
+    vec![Message::new(MessageRole::User, content)]
 }
 
 fn chat(content: &str, max_tokens: u32) -> ChatRequest {
-    ChatRequest {
-        messages: user(content),
-        answer_prefix: String::new(),
-        constraint: Constraint::None,
-        sampling: Sampling::Greedy,
-        max_tokens,
-        stop: Vec::new(),
-    }
+    ChatRequest::new(user(content), max_tokens)
 }
 
 async fn say(model: &WorkerModel, request: &ChatRequest) -> ChatReply {

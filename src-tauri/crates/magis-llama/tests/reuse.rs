@@ -76,10 +76,7 @@ fn answers_are_those_of_a_fresh_engine(model: TinyModel) {
         // The conversation goes on: with this answer, and with another one.
         for answer in [kept.text.as_str(), "something else"] {
             let mut messages = first.messages.clone();
-            messages.push(Message {
-                role: MessageRole::Assistant,
-                content: answer.to_owned(),
-            });
+            messages.push(Message::new(MessageRole::Assistant, answer));
             messages.extend(user("and now?"));
             let next = ChatRequest {
                 messages,

@@ -9,6 +9,8 @@ mod model;
 mod numbers;
 pub mod protocol;
 mod scripted;
+pub mod tool_format;
+mod tools;
 
 pub use model::{
     ChatReply, ChatRequest, Constraint, Departure, FillInRequest, FinishReason, GenerateRequest, LanguageModel,
@@ -17,3 +19,4 @@ pub use model::{
 };
 pub use numbers::number_between;
 pub use scripted::{ScriptedModel, ScriptedReply};
+pub use tools::{Thinking, ToolCall, ToolChoice, ToolDeclaration, Tools, UnreadableCall};

@@ -1,5 +1,6 @@
 //! The trait of a language model, its requests and its replies. Cancelling is dropping the future.
 
+use crate::{Thinking, ToolCall, Tools, UnreadableCall};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -107,6 +108,45 @@ pub struct ModelCard {
 pub struct Message {
     pub role: MessageRole,
     pub content: String,
+    /// What an assistant thought before it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub thinking: String,
+    /// The tools an assistant called after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// The id of the call whose result it is ([`MessageRole::Tool`]).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub result_of: String,
+}
+
+impl Message {
+    /// Creates a message of text alone.
+    pub fn new(role: MessageRole, content: impl Into<String>) -> Self {
+        Self {
+            role,
+            content: content.into(),
+            thinking: String::new(),
+            tool_calls: Vec::new(),
+            result_of: String::new(),
+        }
+    }
+
+    /// Creates the message that a reply becomes in the conversation.
+    pub fn of_reply(reply: &ChatReply) -> Self {
+        Self {
+            thinking: reply.thinking.clone(),
+            tool_calls: reply.tool_calls.clone(),
+            ..Self::new(MessageRole::Assistant, reply.text.clone())
+        }
+    }
+
+    /// Creates the result of a call.
+    pub fn result(call: &ToolCall, content: impl Into<String>) -> Self {
+        Self {
+            result_of: call.id.clone(),
+            ..Self::new(MessageRole::Tool, content)
+        }
+    }
 }
 
 /// The role under which a message stands in a conversation.
@@ -116,12 +156,14 @@ pub enum MessageRole {
     System,
     User,
     Assistant,
+    /// The result of a tool's call.
+    Tool,
 }
 
 /// A conversation to be continued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
-    /// The conversation, ending with a user's message.
+    /// The conversation, ending with a user's message or with results of tools.
     pub messages: Vec<Message>,
     /// The answer begun for the model; it goes on behind it. May be empty.
     #[serde(default)]
@@ -134,9 +176,32 @@ pub struct ChatRequest {
     pub sampling: Sampling,
     /// The most new tokens.
     pub max_tokens: u32,
-    /// Texts at whose appearance the answer ends; they are not part of it.
+    /// Texts at whose appearance the answer ends; they are not part of it. They are looked for in its text alone, not in what the
+    /// model thinks or in its calls.
     #[serde(default)]
     pub stop: Vec<String>,
+    /// What the model may call. Calls follow the declared schemas; a constraint and an answer that is begun go with none.
+    #[serde(default, skip_serializing_if = "Tools::is_empty")]
+    pub tools: Tools,
+    /// How much it may think; a constraint holds for what comes behind that.
+    #[serde(default, skip_serializing_if = "Thinking::is_off")]
+    pub thinking: Thinking,
+}
+
+impl ChatRequest {
+    /// Creates a request for an answer of any form: greedy, without thinking and without tools.
+    pub fn new(messages: Vec<Message>, max_tokens: u32) -> Self {
+        Self {
+            messages,
+            answer_prefix: String::new(),
+            constraint: Constraint::None,
+            sampling: Sampling::Greedy,
+            max_tokens,
+            stop: Vec::new(),
+            tools: Tools::default(),
+            thinking: Thinking::Off,
+        }
+    }
 }
 
 /// A text to be filled in between two others, for models that have tokens for it ([`ModelCard::fills_in`]).
@@ -280,10 +345,33 @@ pub enum Sampling {
 /// What the model replied, how it ended, and what it cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChatReply {
-    /// The new text, without `answer_prefix` and without the stop text.
+    /// The new text, without `answer_prefix`, without the stop text, and without what the model thought and its calls.
     pub text: String,
     pub finish: FinishReason,
     pub usage: Usage,
+    /// What the model thought before.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub thinking: String,
+    /// The tools it called behind the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// Calls of no readable form; a request with tools has none, unless it was cut off.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unreadable_calls: Vec<UnreadableCall>,
+}
+
+impl ChatReply {
+    /// Creates a reply of text alone.
+    pub fn new(text: String, finish: FinishReason, usage: Usage) -> Self {
+        Self {
+            text,
+            finish,
+            usage,
+            thinking: String::new(),
+            tool_calls: Vec::new(),
+            unreadable_calls: Vec::new(),
+        }
+    }
 }
 
 /// Why an answer ended.

@@ -253,15 +253,11 @@ mod tests {
 
     #[test]
     fn messages_come_back_as_they_were_sent() {
-        let messages = vec![Message {
-            role: MessageRole::User,
-            content: "line\nline \u{2028} <|im_end|> \"é\"".to_owned(),
-        }];
+        let messages = vec![Message::new(MessageRole::User, "line\nline \u{2028} <|im_end|> \"é\"")];
         check(&ToWorker::Chat {
             id: RequestId(7),
             urgency: Urgency::Background,
             request: ChatRequest {
-                messages: messages.clone(),
                 answer_prefix: "```\n".to_owned(),
                 constraint: Constraint::LineRanges {
                     first: 1,
@@ -272,8 +268,8 @@ mod tests {
                     temperature: 0.8,
                     seed: u64::MAX,
                 },
-                max_tokens: 3,
                 stop: vec!["\n```".to_owned()],
+                ..ChatRequest::new(messages.clone(), 3)
             },
         });
         check(&ToWorker::Load {
@@ -310,23 +306,15 @@ mod tests {
                     }),
                 }),
                 GenerateRequest::Chat(ChatRequest {
-                    messages: Vec::new(),
-                    answer_prefix: String::new(),
                     constraint: Constraint::OneOf(vec!["a".to_owned()]),
-                    sampling: Sampling::Greedy,
-                    max_tokens: 3,
-                    stop: Vec::new(),
+                    ..ChatRequest::new(Vec::new(), 3)
                 }),
             ],
         });
         check(&ToWorker::Shutdown);
         check(&FromWorker::Chat {
             id: RequestId(7),
-            reply: ChatReply {
-                text: "a\r\nb".to_owned(),
-                finish: FinishReason::Looping,
-                usage: Usage::default(),
-            },
+            reply: ChatReply::new("a\r\nb".to_owned(), FinishReason::Looping, Usage::default()),
         });
         check(&FromWorker::Score {
             id: RequestId(8),

@@ -8,17 +8,7 @@ use magis_llm::{
 use serde_json::json;
 
 fn request(content: &str) -> ChatRequest {
-    ChatRequest {
-        messages: vec![Message {
-            role: MessageRole::User,
-            content: content.to_owned(),
-        }],
-        answer_prefix: String::new(),
-        constraint: Constraint::None,
-        sampling: Sampling::Greedy,
-        max_tokens: 100,
-        stop: Vec::new(),
-    }
+    ChatRequest::new(vec![Message::new(MessageRole::User, content)], 100)
 }
 
 /// Returns the reply, after checking that what was streamed is its text.

@@ -471,14 +471,8 @@ fn finish_word(finish: FinishReason) -> &'static str {
 
 fn messages(rendered: &Rendered) -> Vec<Message> {
     vec![
-        Message {
-            role: MessageRole::System,
-            content: rendered.system.clone(),
-        },
-        Message {
-            role: MessageRole::User,
-            content: rendered.user.clone(),
-        },
+        Message::new(MessageRole::System, rendered.system.clone()),
+        Message::new(MessageRole::User, rendered.user.clone()),
     ]
 }
 

@@ -37,25 +37,12 @@ impl OneShot<'_> {
             let (prompt, left_out) = self.prompt(share);
             let system = "You are an experienced software developer.".to_owned();
             let messages = vec![
-                Message {
-                    role: MessageRole::System,
-                    content: system,
-                },
-                Message {
-                    role: MessageRole::User,
-                    content: prompt,
-                },
+                Message::new(MessageRole::System, system),
+                Message::new(MessageRole::User, prompt),
             ];
             let tokens = model.count_prompt(&messages, "").await?;
             if tokens <= budget || share < 0.01 {
-                let request = ChatRequest {
-                    messages,
-                    answer_prefix: String::new(),
-                    constraint: Constraint::None,
-                    sampling: Sampling::Greedy,
-                    max_tokens: answer,
-                    stop: Vec::new(),
-                };
+                let request = ChatRequest::new(messages, answer);
                 return Ok((request, left_out));
             }
             share *= (f64::from(budget) / f64::from(tokens) * 0.97).min(0.9);

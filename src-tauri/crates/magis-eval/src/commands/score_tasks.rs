@@ -103,10 +103,7 @@ async fn ask(judge: &WorkerModel, tasks: &str, change: &str) -> Result<(u8, f64)
         let (before, rest) = PROMPT.split_once("{tasks}").unwrap_or((PROMPT, ""));
         let (between, behind) = rest.split_once("{change}").unwrap_or((rest, ""));
         let content = format!("{before}{tasks}{between}{shown}{behind}");
-        let messages = vec![Message {
-            role: MessageRole::User,
-            content,
-        }];
+        let messages = vec![Message::new(MessageRole::User, content)];
         if judge.count_prompt(&messages, "").await? <= budget {
             break messages;
         }

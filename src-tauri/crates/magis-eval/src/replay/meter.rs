@@ -212,11 +212,11 @@ impl LanguageModel for Meter {
         self.note(is_summary, usage);
         let characters = (f64::from(written) * CHARACTERS_A_TOKEN) as usize;
         let words: String = " says words".chars().cycle().take(characters).collect();
-        Ok(ChatReply {
-            text: words.trim_end().to_owned() + ".",
-            finish: FinishReason::Complete,
+        Ok(ChatReply::new(
+            words.trim_end().to_owned() + ".",
+            FinishReason::Complete,
             usage,
-        })
+        ))
     }
 
     async fn score(&self, _request: &ScoreRequest) -> Result<ScoreReply, LlmError> {

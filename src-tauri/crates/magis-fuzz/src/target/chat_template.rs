@@ -179,10 +179,7 @@ pub fn write_conversations() -> ExitCode {
 /// Returns how a conversation was written.
 fn written(template: &str) -> String {
     let template = CompiledTemplate::new(Some(template), "<s>", "</s>");
-    let messages = SAID.map(|(role, content)| Message {
-        role,
-        content: content.to_owned(),
-    });
+    let messages = SAID.map(|(role, content)| Message::new(role, content));
     let parts = match template.parts(&messages, BEGUN) {
         Ok(parts) => parts,
         Err(error) => return error.to_string().replace(['\n', '\r'], " "),

@@ -47,20 +47,13 @@ impl Family {
 }
 
 pub fn user(text: &str) -> Vec<Message> {
-    vec![Message {
-        role: MessageRole::User,
-        content: text.to_owned(),
-    }]
+    vec![Message::new(MessageRole::User, text)]
 }
 
 pub fn chat(prompt: &str, max_tokens: u32, constraint: Constraint) -> ChatRequest {
     ChatRequest {
-        messages: user(prompt),
-        answer_prefix: String::new(),
         constraint,
-        sampling: Sampling::Greedy,
-        max_tokens,
-        stop: Vec::new(),
+        ..ChatRequest::new(user(prompt), max_tokens)
     }
 }
 

@@ -237,11 +237,7 @@ impl ScriptedModel {
             generate_ms: self.generate_ms,
             ..Usage::default()
         };
-        Ok(ChatReply {
-            text: cut,
-            finish,
-            usage,
-        })
+        Ok(ChatReply::new(cut, finish, usage))
     }
 }
 

@@ -228,12 +228,11 @@ impl ModelCalls {
         attempt: u32,
     ) -> ChatRequest {
         ChatRequest {
-            messages: messages(rendered),
             answer_prefix: rendered.answer.clone(),
             constraint: constraint(prompt.shape()),
             sampling: self.sampling(rendered, mode, attempt),
-            max_tokens: prompt.max_tokens(),
             stop: prompt.stop(),
+            ..ChatRequest::new(messages(rendered), prompt.max_tokens())
         }
     }
 }
