@@ -32,9 +32,9 @@ pub enum ToolFormat {
     Harmony,
     /// `call:name{…}` with values in a notation of its own: Gemma 4.
     Gemma,
-    /// Arguments behind `<｜tool▁sep｜>`: DeepSeek from 3.1 on.
+    /// Arguments behind `<｜tool▁sep｜>`: `DeepSeek` from 3.1 on.
     DeepSeek,
-    /// Arguments in a code block behind that: DeepSeek before.
+    /// Arguments in a code block behind that: `DeepSeek` before.
     DeepSeekFenced,
 }
 

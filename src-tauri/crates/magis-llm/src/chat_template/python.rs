@@ -5,7 +5,6 @@
 use super::marks::{OPEN, in_json};
 use minijinja::value::{Kwargs, Serde, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value};
-use std::fmt::Write;
 
 /// Makes an environment write and convert values as Python does.
 pub(super) fn set_up(environment: &mut Environment<'static>) {
@@ -45,6 +44,7 @@ fn written(value: &Value) -> Result<String, Error> {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "a filter gets its options so")]
 fn tojson(value: &Value, options: Kwargs) -> Result<String, Error> {
     // `ensure_ascii` may be given as what it is anyway.
     if options.get::<Option<bool>>("ensure_ascii")? == Some(true)
@@ -240,11 +240,8 @@ fn date(format: &str) -> String {
             Some('a') => text.push_str("Wed"),
             Some('H' | 'M' | 'S') => text.push_str("00"),
             Some('F') => text.push_str("2025-01-01"),
-            Some('%') => text.push('%'),
-            Some(other) => {
-                let _ = write!(text, "%{other}");
-            }
-            None => text.push('%'),
+            Some('%') | None => text.push('%'),
+            Some(other) => text.extend(['%', other]),
         }
     }
     text

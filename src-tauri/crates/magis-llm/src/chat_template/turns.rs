@@ -77,8 +77,8 @@ pub(super) fn write(
             turn["tool_calls"] = calls.collect();
         }
         if message.role == MessageRole::Tool {
-            let called = messages.iter().flat_map(|message| &message.tool_calls);
-            let name = called.filter(|call| call.id == message.result_of).next_back();
+            let mut called = messages.iter().flat_map(|message| &message.tool_calls);
+            let name = called.rfind(|call| call.id == message.result_of);
             turn["tool_call_id"] = marks.word(&message.result_of).into();
             turn["name"] = marks.word(name.map_or("", |call| &call.name)).into();
         }

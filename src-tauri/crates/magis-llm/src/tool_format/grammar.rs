@@ -137,10 +137,16 @@ impl Grammar<'_> {
     }
 
     fn harmony(&mut self, choice: ToolChoice) {
-        let [channel, message, end, start] =
-            ["<|channel|>", "<|message|>", "<|end|>", "<|start|>"].map(|mark| self.mark(mark));
+        const END: &str = "<|end|>";
+        let [channel, message, start] = ["<|channel|>", "<|message|>", "<|start|>"].map(|mark| self.mark(mark));
         self.rule("FREE", "/(?s:.+)/");
-        let said = format!("{channel} \"commentary\" {message} FREE {end} {start} \"assistant\"");
+        let said = if let Some(end) = (self.token)(END) {
+            format!("FREE <[{end}]>")
+        } else {
+            self.rule(&format!("before[suffix={}]", quoted(END)), "/(?s:.*)/");
+            "before".to_owned()
+        };
+        let said = format!("{channel} \"commentary\" {message} {said} {start} \"assistant\"");
         let called = format!("({said})? {channel} \"commentary to=functions.\" tool");
         match choice {
             ToolChoice::Required => self.rule("start", &called),
@@ -153,7 +159,7 @@ impl Grammar<'_> {
         let name = &tool.name;
         let arguments = match format {
             ToolFormat::QwenXml | ToolFormat::Gemma => String::new(),
-            _ => self.json(&format!("arguments_{number}"), tool.parameters.clone()),
+            _ => self.json(&format!("arguments_{number}"), &tool.parameters),
         };
         let named = |before: &str, key: &str| quoted(&format!("{before}{{\"name\": \"{name}\", \"{key}\": "));
         match format {
@@ -192,13 +198,11 @@ impl Grammar<'_> {
     }
 
     /// Writes the rule of a JSON value, without free white space: that is where small models lose themselves.
-    fn json(&mut self, name: &str, mut schema: Value) -> String {
+    fn json(&mut self, name: &str, schema: &Value) -> String {
+        let mut schema = closed(schema);
         if let Value::Object(fields) = &mut schema {
             let layout = json!({ "whitespace_flexible": false, "item_separator": ", ", "key_separator": ": " });
             fields.insert("x-guidance".to_owned(), layout);
-            if fields.contains_key("properties") {
-                fields.entry("additionalProperties").or_insert(Value::Bool(false));
-            }
         }
         self.rule(name, &format!("%json {schema}"));
         name.to_owned()
@@ -218,7 +222,7 @@ impl Grammar<'_> {
                     format!("({})", texts.join(" | "))
                 }
                 None => joined(&[
-                    self.json(&format!("json_{number}_{at}"), within(schema, &tool.parameters)),
+                    self.json(&format!("json_{number}_{at}"), &within(schema, &tool.parameters)),
                     quoted(END),
                 ]),
             };
@@ -255,7 +259,9 @@ impl Grammar<'_> {
                 let item = self.gemma_value(&format!("{name}_item"), &items, whole, depth + 1);
                 format!("\"[\" ({item} (\",\" {item})*)? \"]\"")
             }
-            (None, Some("integer" | "number" | "boolean" | "null")) => format!("%json {}", within(schema, whole)),
+            (None, Some("integer" | "number" | "boolean" | "null")) => {
+                format!("%json {}", closed(&within(schema, whole)))
+            }
             _ => format!("%json {}", json!({ "type": ["integer", "number", "boolean", "null"] })),
         };
         self.rule(name, &body);
@@ -342,6 +348,37 @@ fn within(schema: &Value, whole: &Value) -> Value {
     }
     Value::Object(fields)
 }
+
+/// Returns a schema in which objects have the declared fields alone, and numbers a size that can be read.
+fn closed(schema: &Value) -> Value {
+    let fields = match schema {
+        Value::Object(fields) => fields,
+        Value::Array(items) => return items.iter().map(closed).collect(),
+        other => return other.clone(),
+    };
+    let mut fields: Map<String, Value> = fields.iter().map(|(key, value)| (key.clone(), closed(value))).collect();
+    if fields.get("properties").is_some_and(Value::is_object) {
+        fields.entry("additionalProperties").or_insert(Value::Bool(false));
+    }
+    if matches!(fields.get("type").and_then(Value::as_str), Some("integer" | "number")) {
+        let bounded = [
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "enum",
+            "const",
+        ];
+        if !bounded.iter().any(|bound| fields.contains_key(*bound)) {
+            fields.insert("minimum".to_owned(), (-LARGEST).into());
+            fields.insert("maximum".to_owned(), LARGEST.into());
+        }
+    }
+    Value::Object(fields)
+}
+
+/// The largest number that all who read JSON read exactly.
+const LARGEST: i64 = (1 << 53) - 1;
 
 fn joined(parts: &[String]) -> String {
     let parts: Vec<&str> = parts

@@ -79,7 +79,7 @@ impl AnswerReader {
                     AnswerPiece::Call(ToolCall { id, name, arguments })
                 })),
                 Found::Calls(Err(reason), text) => {
-                    pieces.push(AnswerPiece::Unreadable(UnreadableCall { text, reason }))
+                    pieces.push(AnswerPiece::Unreadable(UnreadableCall { text, reason }));
                 }
             }
         }
