@@ -88,7 +88,7 @@ impl CompiledTemplate {
         let Some(mut template) = model.filter(|template| template.parts(&probe(), "").is_ok()) else {
             return Self::chat_ml();
         };
-        if !template.writes_tools(Declarations::Written) {
+        if template.format.is_some() && !template.writes_tools(Declarations::Written) {
             template.declarations = Declarations::Text;
             template.format = template.format.filter(|_| template.writes_tools(Declarations::Text));
         }
@@ -216,14 +216,15 @@ impl CompiledTemplate {
 
     /// Returns whether the template tells the model to think, or not to.
     fn says_whether_to_think(&self) -> bool {
-        let ends = [Thinking::Off, Thinking::On { budget: 1 }].map(|thinking| {
+        let format = self.format.unwrap_or(ToolFormat::Hermes);
+        let Some(form) = thinking_form(&self.source, format, WithTools::No) else {
+            return false;
+        };
+        let [off, on] = [Thinking::Off, Thinking::On { budget: 1 }].map(|thinking| {
             let parts = self.render_somehow(&probe(), &[], thinking).unwrap_or_default();
             parts.iter().map(Part::text).collect::<String>()
         });
-        let [off, on] = &ends;
-        let form = self.format.unwrap_or(ToolFormat::Hermes);
-        let open = thinking_form(&self.source, form, WithTools::No).map(|form| form.open.trim_end());
-        self.format == Some(ToolFormat::Harmony) || off != on || open.is_some_and(|open| on.trim_end().ends_with(open))
+        format == ToolFormat::Harmony || off != on || on.trim_end().ends_with(form.open.trim_end())
     }
 
     /// Renders as the model was trained, where its template takes that, and else in the next best way.

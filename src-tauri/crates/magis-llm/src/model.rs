@@ -174,7 +174,7 @@ pub struct ChatRequest {
     /// How tokens are chosen.
     #[serde(default)]
     pub sampling: Sampling,
-    /// The most new tokens.
+    /// The most new tokens; what is thought comes on top of them.
     pub max_tokens: u32,
     /// Texts at whose appearance the answer ends; they are not part of it. They are looked for in its text alone, not in what the
     /// model thinks or in its calls.

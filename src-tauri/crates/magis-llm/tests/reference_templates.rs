@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use magis_llm::chat_template::{CompiledTemplate, Conversation, Part};
+use magis_llm::tool_format::{AnswerBegin, ToolFormat};
 use magis_llm::{Message, MessageRole, Thinking, ToolCall, ToolDeclaration};
 use serde::Deserialize;
 use serde_json::json;
@@ -165,4 +166,111 @@ fn no_text_becomes_part_of_the_form() {
         assert!(!leaked, "{}: {:#?}", path.display(), prompt.parts);
     }
     assert!(written > 12, "{written}");
+}
+
+/// Returns the syntax of a template's calls, and what the answer begins with where the model thinks and where it does not.
+fn form_of(name: &str) -> (Option<ToolFormat>, [(String, AnswerBegin); 2]) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/templates/{name}.jinja"));
+    let template = CompiledTemplate::new(Some(&fs::read_to_string(file).unwrap()), "<s>", "</s>");
+    let begin = |thinking| {
+        let prompt = template.prompt(&Conversation {
+            messages: &[Message::new(MessageRole::User, "Why?")],
+            thinking,
+            ..Conversation::default()
+        });
+        let prompt = prompt.unwrap();
+        (prompt.opening, prompt.answer.begins)
+    };
+    (
+        template.tool_format(),
+        [begin(Thinking::On { budget: 9 }), begin(Thinking::Off)],
+    )
+}
+
+#[test]
+fn families_are_recognised_and_think_where_they_are_asked_to() {
+    use AnswerBegin::{Text, Thinking};
+    for (name, format, on, off) in [
+        ("qwen2.5", Some(ToolFormat::Hermes), ("", Text), ""),
+        ("qwen3", Some(ToolFormat::Hermes), ("<think>", Thinking), ""),
+        ("qwen3.5", Some(ToolFormat::QwenXml), ("", Thinking), ""),
+        ("gemma3", None, ("", Text), ""),
+        ("gemma4", Some(ToolFormat::Gemma), ("<|channel>thought\n", Thinking), ""),
+        (
+            "gpt_oss",
+            Some(ToolFormat::Harmony),
+            ("<|channel|>analysis<|message|>", Thinking),
+            "<|channel|>final<|message|>",
+        ),
+        ("devstral", Some(ToolFormat::Mistral), ("", Text), ""),
+        ("granite4", Some(ToolFormat::Hermes), ("", Text), ""),
+        ("llama3.2", Some(ToolFormat::Llama), ("", Text), ""),
+        ("phi3.5", None, ("", Text), ""),
+        (
+            "deepseek_r1",
+            Some(ToolFormat::DeepSeekFenced),
+            ("", Thinking),
+            "\n</think>\n\n",
+        ),
+        ("deepseek_v3.1", Some(ToolFormat::DeepSeek), ("", Thinking), ""),
+        ("smollm3", Some(ToolFormat::Hermes), ("<think>", Thinking), ""),
+    ] {
+        let expected = [(on.0.to_owned(), on.1), (off.to_owned(), Text)];
+        assert_eq!(form_of(name), (format, expected), "{name}");
+    }
+}
+
+#[test]
+fn a_model_without_tools_of_its_own_is_told_of_them_as_text() {
+    let source =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/templates/phi3.5.jinja")).unwrap();
+    let template = CompiledTemplate::new(Some(&source), "<s>", "</s>");
+    let conversation: Recorded = recorded::<BTreeMap<String, Recorded>>("conversations.json")
+        .remove("called_twice")
+        .unwrap();
+    let stop = ToolDeclaration {
+        name: "stop".to_owned(),
+        description: "Ends it.".to_owned(),
+        parameters: json!({ "type": "object" }),
+    };
+    let prompt = template.prompt(&Conversation {
+        messages: &conversation.messages,
+        tools: &[stop],
+        thinking: Thinking::Off,
+    });
+    let prompt = prompt.unwrap();
+    assert_eq!(prompt.answer.format, ToolFormat::Hermes);
+    let shown: String = prompt.parts.iter().map(Part::text).collect();
+    insta::assert_snapshot!(shown, @r#"
+    <|system|>
+    Be brief.
+
+    # Tools
+
+    You may call these tools:
+    {"name": "stop", "description": "Ends it.", "parameters": {"type": "object"}}
+
+    To call a tool, write its name and its arguments as JSON between tags, and nothing behind them:
+    <tool_call>
+    {"name": "...", "arguments": {...}}
+    </tool_call><|end|>
+    <|user|>
+    Mend it.<|end|>
+    <|assistant|>
+    Now.
+    <tool_call>
+    {"name": "read_file", "arguments": {}}
+    </tool_call>
+    <tool_call>
+    {"name": "edit_file", "arguments": {"path": "b.py", "mode": "replace", "edits": [{"line": 3, "text": "\tx = 'é'\n"}, {"line": 1e+22, "text": ""}], "dry": false, "note": null}}
+    </tool_call><|end|>
+    <|user|>
+    <tool_response>
+    {"ok": true}
+    </tool_response>
+    <tool_response>
+
+    </tool_response><|end|>
+    <|assistant|>
+    "#);
 }

@@ -1,6 +1,7 @@
 //! Tools for a model whose template knows none, or in a syntax that is not known here: declarations, calls and results become
 //! text of the conversation, calls as JSON within `<tool_call>`.
 
+use super::python;
 use crate::{Message, MessageRole, ToolDeclaration};
 use serde_json::json;
 
@@ -59,7 +60,7 @@ fn with_system_text(messages: &[Message], text: &str) -> Vec<Message> {
 }
 
 fn declaration(tool: &ToolDeclaration) -> String {
-    json!({ "name": tool.name, "description": tool.description, "parameters": tool.parameters }).to_string()
+    python::json(&json!({ "name": tool.name, "description": tool.description, "parameters": tool.parameters }))
 }
 
 fn with_calls(message: &Message) -> String {
@@ -68,7 +69,7 @@ fn with_calls(message: &Message) -> String {
         if !text.is_empty() {
             text.push('\n');
         }
-        let json = json!({ "name": call.name, "arguments": call.arguments });
+        let json = python::json(&json!({ "name": call.name, "arguments": call.arguments }));
         text += &format!("<tool_call>\n{json}\n</tool_call>");
     }
     text

@@ -5,6 +5,7 @@
 use super::marks::{OPEN, in_json};
 use minijinja::value::{Kwargs, Serde, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value};
+use serde::Serialize;
 
 /// Makes an environment write and convert values as Python does.
 pub(super) fn set_up(environment: &mut Environment<'static>) {
@@ -72,11 +73,11 @@ fn tojson(value: &Value, options: Kwargs) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Returns arguments as Python's JSON.
-pub(super) fn json(arguments: &serde_json::Map<String, serde_json::Value>) -> String {
+/// Returns a value as Python's JSON.
+pub(super) fn json(value: &impl Serialize) -> String {
     let mut text = String::new();
     // All of JSON's values have a notation.
-    let _written = structure(&Value::from(Serde(arguments)), &JSON, 0, &mut text);
+    let _written = structure(&Value::from(Serde(value)), &JSON, 0, &mut text);
     text
 }
 
