@@ -52,21 +52,15 @@ fn record(step: &str, at_ms: i64, ms: u32, request: &impl Serialize) -> CallReco
 }
 
 fn messages(text: &str) -> Vec<Message> {
-    vec![Message {
-        role: MessageRole::User,
-        content: text.to_owned(),
-    }]
+    vec![Message::new(MessageRole::User, text)]
 }
 
 fn chat(text: &str, constraint: Constraint, seed: u64) -> ChatRequest {
     let varied = Sampling::Temperature { temperature: 0.8, seed };
     ChatRequest {
-        messages: messages(text),
-        answer_prefix: String::new(),
         constraint,
         sampling: if seed == 0 { Sampling::Greedy } else { varied },
-        max_tokens: 100,
-        stop: Vec::new(),
+        ..ChatRequest::new(messages(text), 100)
     }
 }
 

@@ -5,7 +5,7 @@
 //! Prints tokens a second of prompts and of answers, each of several calls. The rest of the machine should be idle.
 
 use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
-use magis_llm::{ChatRequest, Constraint, LanguageModel as _, Message, MessageRole, Sampling};
+use magis_llm::{ChatRequest, LanguageModel as _, Message, MessageRole};
 use std::error::Error;
 use std::hint::black_box;
 use std::sync::Arc;

@@ -250,17 +250,7 @@ fn ratio(what: &str, times: [Vec<Duration>; 2]) {
 }
 
 fn request(text: &str, max_tokens: u32) -> ChatRequest {
-    ChatRequest {
-        messages: vec![Message {
-            role: MessageRole::User,
-            content: text.to_owned(),
-        }],
-        answer_prefix: String::new(),
-        constraint: Constraint::None,
-        sampling: Sampling::Greedy,
-        max_tokens,
-        stop: Vec::new(),
-    }
+    ChatRequest::new(vec![Message::new(MessageRole::User, text)], max_tokens)
 }
 
 /// Returns the request to change one line of a function of 60.

@@ -6,7 +6,7 @@
 use magis_core::text::bytes;
 use magis_llama::engine::{Engine, LlamaError};
 use magis_llm::protocol::Load;
-use magis_llm::{ChatRequest, Constraint, LlmError, Message, MessageRole, Sampling, ScoreRequest};
+use magis_llm::{ChatRequest, Constraint, LlmError, Message, MessageRole, ScoreRequest};
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
-use magis_llm::{ChatRequest, Constraint, LanguageModel as _, Message, MessageRole, Sampling, ScoreRequest};
+use magis_llm::{ChatRequest, LanguageModel as _, Message, MessageRole, ScoreRequest};
 use magis_testkit::TinyModel;
 use std::fs;
 use std::path::Path;
@@ -84,21 +84,11 @@ async fn started(fate: Fate, folder: &TempDir) -> WorkerModel {
 }
 
 fn user(text: &str) -> Vec<Message> {
-    vec![Message {
-        role: MessageRole::User,
-        content: text.to_owned(),
-    }]
+    vec![Message::new(MessageRole::User, text)]
 }
 
 fn story(seed: u64) -> ChatRequest {
-    ChatRequest {
-        messages: user(&format!("Tell me story {seed}.")),
-        answer_prefix: String::new(),
-        constraint: Constraint::None,
-        sampling: Sampling::Greedy,
-        max_tokens: 300,
-        stop: Vec::new(),
-    }
+    ChatRequest::new(user(&format!("Tell me story {seed}.")), 300)
 }
 
 fn likelihood() -> ScoreRequest {

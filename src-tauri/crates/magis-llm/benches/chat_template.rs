@@ -11,10 +11,7 @@ const QWEN: &str = include_str!("../tests/templates/qwen2.5.jinja");
 
 /// A system text and so many turns, each of the length of a file's description.
 fn conversation(turns: usize) -> Vec<Message> {
-    let message = |role, length: usize| Message {
-        role,
-        content: "It reads the entries. ".repeat(length),
-    };
+    let message = |role, length: usize| Message::new(role, "It reads the entries. ".repeat(length));
     let roles = [MessageRole::User, MessageRole::Assistant].into_iter().cycle();
     let turns = roles.take(turns).map(|role| message(role, 20));
     [message(MessageRole::System, 5)].into_iter().chain(turns).collect()

@@ -117,11 +117,11 @@ pub(crate) async fn once(
         Some("length") => FinishReason::Length,
         _ => FinishReason::Complete,
     };
-    Ok(ChatReply {
-        text: text.finish(sink),
+    Ok(ChatReply::new(
+        text.finish(sink),
         finish,
-        usage: seen.usage(milliseconds(begun)),
-    })
+        seen.usage(milliseconds(begun)),
+    ))
 }
 
 /// Returns how a kind of server goes on with an answer that was begun.
@@ -175,10 +175,7 @@ fn body(server: &Server, request: &ChatRequest, attempt: u32) -> Value {
         "max_tokens": request.max_tokens,
     });
     if is_begun && continuing(server.kind) == Continuing::Continued {
-        conversation.push(Message {
-            role: MessageRole::Assistant,
-            content: request.answer_prefix.clone(),
-        });
+        conversation.push(Message::new(MessageRole::Assistant, request.answer_prefix.clone()));
         body["add_generation_prompt"] = json!(false);
         body["continue_final_message"] = json!(true);
     }

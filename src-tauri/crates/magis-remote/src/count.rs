@@ -72,10 +72,7 @@ pub(crate) async fn prompt_tokens(
         let prompt = rendered["prompt"].as_str().ok_or_else(|| missing("prompt"))?;
         return tokens(server, &format!("{prompt}{answer_prefix}"), Reading::Prompt).await;
     }
-    let begun = (!answer_prefix.is_empty()).then(|| Message {
-        role: MessageRole::Assistant,
-        content: answer_prefix.to_owned(),
-    });
+    let begun = (!answer_prefix.is_empty()).then(|| Message::new(MessageRole::Assistant, answer_prefix));
     let all: Vec<Message> = conversation.iter().cloned().chain(begun.clone()).collect();
     body["messages"] = messages(&all);
     body["add_generation_prompt"] = json!(begun.is_none());

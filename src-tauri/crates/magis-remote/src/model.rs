@@ -228,6 +228,10 @@ impl LanguageModel for RemoteModel {
     /// Continues a conversation. An answer of a certain form is checked first and shown as a whole.
     async fn chat(&self, request: &ChatRequest, sink: TokenSink<'_>) -> Result<ChatReply, LlmError> {
         constraint::check_possible(&request.constraint)?;
+        if !request.tools.is_empty() || !request.thinking.is_off() {
+            let reason = "tools and thinking are not asked of another engine; use a model of this machine".to_owned();
+            return Err(LlmError::BadRequest { reason });
+        }
         if request.constraint == Constraint::None {
             return self.once(request, 0, sink).await;
         }
@@ -239,11 +243,7 @@ impl LanguageModel for RemoteModel {
             match constraint::read(&request.constraint, &reply.text) {
                 Ok(text) => {
                     sink(&text);
-                    return Ok(ChatReply {
-                        text,
-                        finish: FinishReason::Complete,
-                        usage,
-                    });
+                    return Ok(ChatReply::new(text, FinishReason::Complete, usage));
                 }
                 Err(why) => reason = why,
             }

@@ -8,7 +8,7 @@ use crate::count::{self, Piece, Reading};
 use crate::server::Server;
 use crate::trouble::Trouble;
 use crate::{Scoring, ServerKind};
-use magis_llm::{ChatRequest, Constraint, Message, MessageRole, Sampling, Score, ScoreReply, ScoreRequest, Usage};
+use magis_llm::{ChatRequest, Constraint, Message, MessageRole, Score, ScoreReply, ScoreRequest, Usage};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -164,18 +164,11 @@ pub(crate) fn choice(request: &ScoreRequest, left: &[usize]) -> ChatRequest {
     let question = format!("{wanted} Answer with its number alone.\n{}", options.join("\n"));
     match messages.last_mut() {
         Some(last) => last.content = format!("{}\n\n{question}", last.content),
-        None => messages.push(Message {
-            role: MessageRole::User,
-            content: question,
-        }),
+        None => messages.push(Message::new(MessageRole::User, question)),
     }
     ChatRequest {
-        messages,
-        answer_prefix: String::new(),
         constraint: Constraint::OneOf((1..=left.len()).map(|number| number.to_string()).collect()),
-        sampling: Sampling::Greedy,
-        max_tokens: 16,
-        stop: Vec::new(),
+        ..ChatRequest::new(messages, 16)
     }
 }
 

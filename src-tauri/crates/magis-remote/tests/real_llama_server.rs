@@ -8,8 +8,7 @@
 )]
 
 use magis_llm::{
-    ChatRequest, Constraint, FinishReason, GenerateRequest, LanguageModel as _, Message, MessageRole, Sampling,
-    ScoreRequest,
+    ChatRequest, Constraint, FinishReason, GenerateRequest, LanguageModel as _, Message, MessageRole, ScoreRequest,
 };
 use magis_remote::{Counting, EngineOptions, RemoteModel, Scoring, ServerKind};
 use serde_json::json;
@@ -69,15 +68,8 @@ async fn start() -> (LlamaServer, RemoteModel) {
 
 fn request(text: &str, constraint: Constraint) -> ChatRequest {
     ChatRequest {
-        messages: vec![Message {
-            role: MessageRole::User,
-            content: text.to_owned(),
-        }],
-        answer_prefix: String::new(),
         constraint,
-        sampling: Sampling::Greedy,
-        max_tokens: 48,
-        stop: Vec::new(),
+        ..ChatRequest::new(vec![Message::new(MessageRole::User, text)], 48)
     }
 }
 

@@ -52,8 +52,8 @@ fn trace(args: &EngineArgs) -> Result<Trace> {
 }
 
 fn archive(args: &EngineArgs) -> Result<RunArchive> {
-    let run = args.trace.parse();
-    let run: i64 = run.with_context(|| format!("{:?} is no number of a run", args.trace))?;
+    let run = args.trace.parse::<i64>();
+    let run = run.with_context(|| format!("{:?} is no number of a run", args.trace))?;
     let data = DataFolder::locate(args.data_dir.clone())?;
     let magis = open(data.root(), args.engine.models_dir.as_ref())?;
     magis.archive(RunId(run)).with_context(|| format!("reading run {run}"))

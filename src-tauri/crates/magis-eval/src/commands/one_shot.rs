@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use magis_core::{BlobId, RepoPath};
-use magis_llm::{ChatRequest, Constraint, LanguageModel, Message, MessageRole, Sampling};
+use magis_llm::{ChatRequest, LanguageModel, Message, MessageRole};
 
 /// The prompt's text, with places for issue, comments and files.
 pub const PROMPT: &str = include_str!("../prompts/baseline.txt");

@@ -62,7 +62,7 @@ impl FuzzTarget for ModelProtocolTarget {
                 comes_back(&message, from_line);
             }
             if let Some(message) = outcome.say_result("from the worker", from_line::<FromWorker>(line)) {
-                outcome.say_count("id", message.id().0 as usize);
+                outcome.say_count("id", message.id().map_or(0, |id| id.0 as usize));
                 comes_back(&message, from_line);
             }
         }

@@ -112,7 +112,9 @@ mod tests {
 
     fn after(prompt: impl IntoIterator<Item = Token>, answer: impl IntoIterator<Item = Token>) -> Drafts {
         let mut drafts = Drafts::new(&prompt.into_iter().collect::<Vec<_>>());
-        answer.into_iter().for_each(|token| drafts.push(token));
+        for token in answer {
+            drafts.push(token);
+        }
         drafts
     }
 
@@ -151,7 +153,9 @@ mod tests {
             assert_eq!(draft[0], at);
             lengths.push(draft.len());
             drafts.verified(draft.len(), draft.len());
-            draft.iter().for_each(|token| drafts.push(*token));
+            for token in &draft {
+                drafts.push(*token);
+            }
             at += draft.len() as Token;
         }
         assert_eq!(lengths, [3, 7, 15, 31, 31]);

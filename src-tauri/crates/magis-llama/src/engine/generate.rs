@@ -442,14 +442,13 @@ fn replies(answered: Vec<Answered>) -> Vec<ChatReply> {
         told += more;
         more
     };
-    let reply = |answered: Answered| ChatReply {
-        usage: Usage {
+    let reply = |answered: Answered| {
+        let usage = Usage {
             prompt_ms: milliseconds(answered.prompt_time),
             generate_ms: milliseconds(answered.generate_time),
             ..answered.usage
-        },
-        text: answered.text,
-        finish: answered.finish,
+        };
+        ChatReply::new(answered.text, answered.finish, usage)
     };
     answered.into_iter().map(reply).collect()
 }

@@ -2,7 +2,7 @@
 
 use magis_llama::engine::Engine;
 use magis_llm::protocol::Load;
-use magis_llm::{ChatRequest, Constraint, Message, MessageRole, Sampling};
+use magis_llm::{ChatRequest, Constraint, Message, MessageRole};
 use magis_testkit::TinyModel;
 use magis_testkit::gguf::Gguf;
 use std::path::PathBuf;

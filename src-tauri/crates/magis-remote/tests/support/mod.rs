@@ -9,7 +9,7 @@
     reason = "each test file uses a part; a broken fixture should stop the test"
 )]
 
-use magis_llm::{ChatRequest, Constraint, Message, MessageRole, Sampling, ScoreRequest};
+use magis_llm::{ChatRequest, Message, MessageRole, ScoreRequest};
 use magis_remote::{EngineOptions, Patience, RemoteModel};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -264,14 +264,7 @@ pub fn said(pieces: &[&str]) -> Reply {
 }
 
 pub fn chat(text: &str) -> ChatRequest {
-    ChatRequest {
-        messages: user(text),
-        answer_prefix: String::new(),
-        constraint: Constraint::None,
-        sampling: Sampling::Greedy,
-        max_tokens: 16,
-        stop: Vec::new(),
-    }
+    ChatRequest::new(user(text), 16)
 }
 
 pub fn scores(text: &str, continuations: &[&str]) -> ScoreRequest {
@@ -284,10 +277,7 @@ pub fn scores(text: &str, continuations: &[&str]) -> ScoreRequest {
 }
 
 pub fn user(text: &str) -> Vec<Message> {
-    vec![Message {
-        role: MessageRole::User,
-        content: text.to_owned(),
-    }]
+    vec![Message::new(MessageRole::User, text)]
 }
 
 fn serve(stream: TcpStream, state: &State, answer: &dyn Fn(&Asked, usize) -> Reply) {
