@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::state::{Active, App, AppEvent, Driving, Halt, Loaded, LoadedAs, ModelSource, broken_off};
 use crate::view::RunUpdate;
 use magis_core::RunId;
-use magis_engine::model::{LanguageModel, WorkerModel};
+use magis_engine::model::LanguageModel;
 use magis_engine::records::StoredStatus;
 use magis_engine::{DriveEnd, Magis};
 use std::sync::Arc;
@@ -95,23 +95,19 @@ impl Driving {
         };
         let mut slot = self.loading.lock().await;
         if let Some(loaded) = slot.as_ref().filter(|loaded| loaded.wanted == wanted) {
-            return Ok(Arc::clone(&loaded.model));
+            return Ok(Arc::clone(&loaded.loaded.model));
         }
         release(slot.take()).await;
         app.watching().give_way().await;
-        let worker = match magis.load_named(name, &wanted.limits).await {
-            Ok(worker) => Arc::new(worker),
+        let loaded = match magis.load(name, &wanted.limits).await {
+            Ok(loaded) => loaded,
             Err(error) => {
                 app.watching().go_on();
                 return Err(error.into());
             }
         };
-        let model: Arc<dyn LanguageModel> = Arc::<WorkerModel>::clone(&worker);
-        *slot = Some(Loaded {
-            wanted,
-            model: Arc::clone(&model),
-            worker: Some(worker),
-        });
+        let model = Arc::clone(&loaded.model);
+        *slot = Some(Loaded { wanted, loaded });
         Ok(model)
     }
 
@@ -146,9 +142,9 @@ impl Driving {
 }
 
 async fn release(loaded: Option<Loaded>) {
-    if let Some(worker) = loaded.and_then(|loaded| loaded.worker) {
-        // It is killed where it does not end by itself in time.
-        let _ = tokio::time::timeout(GRACE, worker.shutdown()).await;
+    if let Some(held) = loaded {
+        // A worker is killed where it does not end by itself in time.
+        let _ = tokio::time::timeout(GRACE, held.loaded.shutdown()).await;
     }
 }
 

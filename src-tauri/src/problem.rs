@@ -154,6 +154,9 @@ fn code(error: &EngineError) -> &'static str {
         ) => "model_missing",
         EngineError::Model(_) => "model",
         EngineError::Llm(_) => "engine",
+        EngineError::EngineAddress(_) => "engine_address",
+        EngineError::EngineKey(_) => "engine_key",
+        EngineError::OtherEngine { .. } => "other_engine",
         EngineError::Log { .. } => "log_damaged",
         EngineError::Prompt(_) => "prompt",
         EngineError::TooLittleMemory { .. } => "too_little_memory",
@@ -217,6 +220,9 @@ fn remedy(error: &EngineError) -> String {
             "Close other programs, raise the limit under Settings where there is one, or take a smaller model."
                 .to_owned()
         }
+        EngineError::OtherEngine { .. } => {
+            "Name that engine under Settings if prompts may go there, or run it again with another model.".to_owned()
+        }
         EngineError::RunOver(_) => "Run it again from a stage.".to_owned(),
         EngineError::NoPatch(_) => "See on the run's page how it ended.".to_owned(),
         EngineError::Steering { .. } => "Look at the run's files and tasks as they are now.".to_owned(),
@@ -260,6 +266,8 @@ fn remedy(error: &EngineError) -> String {
         | EngineError::NotRun { .. }
         | EngineError::DataFolderTaken { .. }
         | EngineError::DataFolderOpen(_)
+        | EngineError::EngineAddress(_)
+        | EngineError::EngineKey(_)
         | EngineError::Io { .. } => error.remedy(),
     }
 }

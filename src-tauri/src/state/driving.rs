@@ -4,8 +4,8 @@
 
 use crate::view::RunUpdate;
 use magis_core::RunId;
-use magis_engine::EngineLimits;
-use magis_engine::model::{LanguageModel, WorkerModel};
+use magis_engine::model::LanguageModel;
+use magis_engine::{EngineLimits, LoadedModel};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
@@ -61,8 +61,7 @@ pub(crate) struct Active {
 
 pub(crate) struct Loaded {
     pub(crate) wanted: LoadedAs,
-    pub(crate) model: Arc<dyn LanguageModel>,
-    pub(crate) worker: Option<Arc<WorkerModel>>,
+    pub(crate) loaded: LoadedModel,
 }
 
 /// What a model is loaded as.
@@ -169,7 +168,7 @@ impl Driving {
     /// Returns the model that is loaded, if any.
     pub async fn loaded(&self) -> Option<Arc<dyn LanguageModel>> {
         let slot = self.loading.lock().await;
-        slot.as_ref().map(|loaded| Arc::clone(&loaded.model))
+        slot.as_ref().map(|held| Arc::clone(&held.loaded.model))
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, Queue> {

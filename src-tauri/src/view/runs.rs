@@ -1,7 +1,7 @@
 //! Runs as lists show them: a row, a page, a search hit, and what a day's runs cost.
 
 use super::stage::StageView;
-use magis_core::{ModelReview, Proof, RepoId, RunId, RunOutcome, model_label};
+use magis_core::{ModelReview, Proof, RepoId, RunId, RunOutcome, model_host, model_label};
 use magis_engine::records::{
     CreationOrder, ListedRun, RunEntry, RunListPage, RunOrigin, RunQuery, SnippetSpan, Standing, StoredStatus,
     TextSource,
@@ -114,7 +114,10 @@ impl RunRow {
             status: RunStatus::of(entry, driven),
             review: entry.review,
             proof: entry.proof.clone(),
-            model: model_label(&entry.model).to_owned(),
+            model: match model_host(&entry.model) {
+                Some(host) => format!("{} @ {host}", model_label(&entry.model)),
+                None => model_label(&entry.model).to_owned(),
+            },
             created_at_ms: entry.created_at,
             ended_at_ms: entry.ended_at,
             worked_ms: entry.worked_ms,

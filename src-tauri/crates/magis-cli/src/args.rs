@@ -1,11 +1,13 @@
 //! The command line as it is typed. What it means is in `commands`, one file each.
 
+mod engine;
 mod locate;
 mod runs;
 mod solve;
 mod tests;
 mod watch;
 
+pub use engine::{EngineCommand, OtherEngineArgs};
 pub use locate::LocateArgs;
 pub use runs::{ExportFormatArg, RunsCommand, ShowArgs, StatusChoice};
 pub use solve::{EffortArg, EngineArgs, FollowArgs, SolveArgs};
@@ -20,7 +22,8 @@ use std::path::PathBuf;
 /// Resolves issues in private code with a team of agents, wholly on this machine
 ///
 /// Choose a repository, paste an issue, get a reviewed patch. Nothing is written into your repository before you apply the patch, and
-/// nothing leaves this machine: the network is used by 'magis models fetch' alone, and only when you ask for it.
+/// nothing leaves this machine: the network is used by 'magis models fetch' alone, and only when you ask for it; or for an engine in your own
+/// network that you name with --engine.
 #[derive(Debug, Parser)]
 #[command(
     name = "magis",
@@ -66,6 +69,9 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub color: ColorChoice,
+    /// Where prompts go.
+    #[command(flatten)]
+    pub other_engine: OtherEngineArgs,
 }
 
 /// When colour is used.
@@ -105,6 +111,14 @@ pub enum Command {
     /// The models on this machine, and those that can be downloaded
     #[command(subcommand, arg_required_else_help = true)]
     Models(ModelsCommand),
+    /// Another engine in your own network, instead of the one on this machine: off unless you name one
+    #[command(
+        subcommand,
+        arg_required_else_help = true,
+        after_help = "Examples:\n  magis engine use --engine http://gpu.lan:8000\n  magis engine key --engine https://gpu.lan:8443 < key.txt\n  magis solve --repo . --issue issue.md --engine http://localhost:8080\n\n\
+                            Any server with the OpenAI interface: llama-server, vLLM, Ollama, LM Studio. Public addresses are refused."
+    )]
+    Engine(EngineCommand),
     /// Health check: what works here, and what to do about the rest
     Doctor(DoctorArgs),
     /// The tests of a repository: find, run, and say which commands are allowed

@@ -2,6 +2,7 @@
 
 mod apply;
 mod doctor;
+mod engine;
 mod follow;
 mod inspect;
 mod locate;
@@ -26,7 +27,7 @@ use magis_engine::model::{Priority, WorkerCommand, worker};
 use magis_engine::records::{Access, Erasure};
 use magis_engine::repository::{Git, GitWorker};
 use magis_engine::sandbox::HelperCommand;
-use magis_engine::{DataFolder, LogGuard, Magis, start_log};
+use magis_engine::{DataFolder, LogGuard, Magis, OtherEngine, start_log};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ pub fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Memory(command) => memory::run(&place, command)?,
         Command::Watch(args) => watch::watch(&place, &args)?,
         Command::Models(command) => models::run(&place, command)?,
+        Command::Engine(command) => engine::run(&place, &command)?,
         Command::Doctor(args) => doctor::doctor(&place, &args)?,
         Command::Tests(command) => return tests::run(&place, command),
         Command::Sandbox(args) => return sandbox::sandbox(&place, &args),
@@ -75,9 +77,18 @@ impl Place {
         })
     }
 
+    /// Returns the engine that the command line names, if it does.
+    pub fn named_engine(&self) -> Option<OtherEngine> {
+        self.global.other_engine.named()
+    }
+
     /// Opens the data folder; this very program is the engine's worker as well.
     pub fn open(&self) -> Result<Magis, Failure> {
         let magis = Magis::open(self.data()?, worker_command()?, git()?)?.with_sandbox(sandbox_helper()?);
+        let magis = match self.named_engine() {
+            Some(engine) => magis.with_other_engine(engine),
+            None => magis,
+        };
         self.log.get_or_init(|| start_log(magis.data()));
         match magis.access() {
             Access::ReadWrite => {}

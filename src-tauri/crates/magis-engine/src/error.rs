@@ -7,6 +7,7 @@ use magis_flow::FlowError;
 use magis_llm::LlmError;
 use magis_models::LibraryError;
 use magis_prompts::PromptError;
+use magis_remote::{AddressError, KeyError};
 use magis_repo::{ReadError, RepoError};
 use magis_sandbox::{LayerError, NotIsolated, SandboxError};
 use magis_search::SearchError;
@@ -48,6 +49,13 @@ pub enum EngineError {
     Model(#[from] LibraryError),
     #[error(transparent)]
     Llm(#[from] LlmError),
+    #[error(transparent)]
+    EngineAddress(#[from] AddressError),
+    #[error(transparent)]
+    EngineKey(#[from] KeyError),
+    /// A model of an engine that the person did not choose; what a run says of it is no choice.
+    #[error("the model {model} is served by the engine at {host}, and that is not the one that is chosen")]
+    OtherEngine { model: String, host: String },
     /// The log of a run contradicts itself.
     #[error("run {run} cannot be read: {source}")]
     Log { run: RunId, source: FlowError },
@@ -192,6 +200,10 @@ impl EngineError {
                 "take a model with a larger context, a shorter issue, or fewer hints".to_owned()
             }
             Self::Llm(_) => "see 'magis doctor'; the run can be resumed".to_owned(),
+            Self::EngineAddress(_) | Self::EngineKey(_) => String::new(),
+            Self::OtherEngine { host, .. } => format!(
+                "name that engine with '--engine http://{host}' if prompts may go there, or run it again with a model that is here: 'magis rerun RUN --from STAGE --model MODEL'"
+            ),
             Self::Log { .. } => "export the run and report it; other runs are not affected".to_owned(),
             Self::TooLittleMemory { .. } => {
                 "close other programs, allow more with --memory where it was given, or take a smaller model".to_owned()

@@ -13,6 +13,7 @@ mod evidence;
 mod limits;
 mod logging;
 mod magis;
+mod other_engine;
 mod progress;
 mod record_queries;
 mod report;
@@ -31,6 +32,7 @@ pub use error::{EngineError, NotRunReason};
 pub use limits::{EngineLimits, USUAL_CONTEXT};
 pub use logging::{LogGuard, start_log};
 pub use magis::Magis;
+pub use other_engine::{ConnectedEngine, LoadedModel, OtherEngine};
 pub use progress::Progress;
 pub use runs::{
     Application, AppliedRun, ApplyTarget, BrokenOffApplication, BrokenOffOutcome, DataCheck, DriveEnd, Effort, Eta,
@@ -42,6 +44,7 @@ pub use whole_file::write_whole;
 pub mod model {
     pub use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel, worker};
     pub use magis_llm::{LanguageModel, LlmError};
+    pub use magis_remote::{EngineAddress, EngineKey, EngineModel, KEY_VARIABLE, KeySource};
 }
 
 /// The models that are here, and those that can be fetched.

@@ -2,9 +2,10 @@
 //!
 //! What can be done with it is spread over the parts of this crate, each with its own `impl Magis`.
 
-use crate::{DataFolder, EngineError, EngineLimits};
-use magis_core::RunId;
+use crate::{DataFolder, EngineError, EngineLimits, LoadedModel, OtherEngine};
+use magis_core::{RunId, model_host, model_label};
 use magis_llama::{LoadRequest, WorkerCommand, WorkerModel};
+use magis_llm::LanguageModel;
 use magis_models::ModelLibrary;
 use magis_repo::Git;
 use magis_sandbox::HelperCommand;
@@ -23,6 +24,8 @@ pub struct Magis {
     pub(crate) git: Git,
     /// None: no run runs code.
     pub(crate) sandbox: Option<HelperCommand>,
+    /// None: as the setting says.
+    pub(crate) other_engine: Option<OtherEngine>,
     /// Runs whose contents are logged.
     pub(crate) contents: Arc<Mutex<BTreeSet<RunId>>>,
 }
@@ -94,6 +97,71 @@ impl Magis {
             file: file.path,
             context: Some(context),
             threads: limits.threads,
+        })
+    }
+
+    /// Returns this data folder in use with another engine, whatever the setting says.
+    #[must_use]
+    pub fn with_other_engine(self, engine: OtherEngine) -> Self {
+        Self {
+            other_engine: Some(engine),
+            ..self
+        }
+    }
+
+    /// Returns the engine that is used instead of our own; none, as it is at first: our own.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn other_engine(&self) -> Result<Option<OtherEngine>, EngineError> {
+        match &self.other_engine {
+            Some(engine) => Ok(Some(engine.clone())),
+            None => Ok(OtherEngine::kept(&self.store)?),
+        }
+    }
+
+    /// Sets the engine that is used instead of our own; none: our own.
+    ///
+    /// # Errors
+    /// When its address is none that prompts may go to, or the database cannot be written.
+    pub fn put_other_engine(&self, engine: Option<&OtherEngine>) -> Result<(), EngineError> {
+        if let Some(engine) = engine {
+            engine.host()?;
+        }
+        Ok(OtherEngine::keep(engine, &self.store)?)
+    }
+
+    /// Loads the model of this name: in a worker of our own, or from the engine that the person chose.
+    ///
+    /// # Errors
+    /// When there is no such model, it cannot be loaded, or its engine is not the one that is chosen.
+    pub async fn load(&self, name: &str, limits: &EngineLimits) -> Result<LoadedModel, EngineError> {
+        if model_host(name).is_none() {
+            let worker = Arc::new(self.load_named(name, limits).await?);
+            return Ok(LoadedModel {
+                model: Arc::clone(&worker) as Arc<dyn LanguageModel>,
+                worker: Some(worker),
+            });
+        }
+        let chosen = self.engine_of(name)?;
+        let engine = OtherEngine {
+            model: Some(model_label(name).to_owned()),
+            context: limits.context.or(chosen.context),
+            ..chosen
+        };
+        Ok(LoadedModel {
+            model: Arc::new(engine.connect().await?.model),
+            worker: None,
+        })
+    }
+
+    /// Returns the chosen engine where it is the one that serves the model of this name.
+    pub(crate) fn engine_of(&self, name: &str) -> Result<OtherEngine, EngineError> {
+        let chosen = self.other_engine()?;
+        let is_there = |engine: &OtherEngine| Some(engine.host().ok().as_deref()) == Some(model_host(name));
+        chosen.filter(is_there).ok_or_else(|| EngineError::OtherEngine {
+            model: model_label(name).to_owned(),
+            host: model_host(name).unwrap_or_default().to_owned(),
         })
     }
 }

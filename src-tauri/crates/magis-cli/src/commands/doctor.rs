@@ -1,7 +1,7 @@
 //! `magis doctor`: what works here, and what to do about what does not. Each line is ok, a note or a problem.
 
 use super::models::{fit_in_words, fit_of};
-use super::{Place, git, runtime, sandbox_helper, worker_command};
+use super::{Place, engine as engines, git, runtime, sandbox_helper, worker_command};
 use crate::args::DoctorArgs;
 use crate::exit::ExitStatus;
 use crate::failure::{Failure, refuse_existing};
@@ -12,7 +12,7 @@ use magis_engine::model::{LoadRequest, WorkerModel};
 use magis_engine::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
 use magis_engine::repository::HeadState;
 use magis_engine::sandbox::{Sandbox, SandboxJob, ScratchFolder};
-use magis_engine::{DataFolder, check_data, write_whole};
+use magis_engine::{DataFolder, OtherEngine, check_data, write_whole};
 use magis_platform::memory;
 use std::io::Write as _;
 use std::path::Path;
@@ -34,10 +34,11 @@ pub fn doctor(place: &Place, args: &DoctorArgs) -> Result<ExitStatus, Failure> {
     };
     system(&mut report)?;
     let data = place.data()?;
-    database(&mut report, &data)?;
+    let chosen = database(&mut report, &data)?;
     if let Some(model) = models(&mut report, place, &data, args.model.as_deref())? {
         engine(&mut report, &model)?;
     }
+    other_engine(&mut report, place.named_engine().or(chosen))?;
     sandbox(&mut report, &data)?;
     if let Some(path) = &args.repo {
         repository(&mut report, path)?;
@@ -133,10 +134,14 @@ fn system(report: &mut Report) -> Result<(), Failure> {
     }
 }
 
-fn database(report: &mut Report, data: &DataFolder) -> Result<(), Failure> {
+/// Looks at the data folder, and gives the engine that is set there.
+fn database(report: &mut Report, data: &DataFolder) -> Result<Option<OtherEngine>, Failure> {
     let found = match check_data(data) {
         Ok(found) => found,
-        Err(error) => return report.failure("data folder", &error.into()),
+        Err(error) => {
+            report.failure("data folder", &error.into())?;
+            return Ok(None);
+        }
     };
     report.ok("data folder", &data.root().display().to_string())?;
     let runs = count(found.runs as usize, "run");
@@ -147,7 +152,7 @@ fn database(report: &mut Report, data: &DataFolder) -> Result<(), Failure> {
             &format!("run {} is being worked on by process {}", lease.run, lease.process.pid),
         )?;
     }
-    Ok(())
+    Ok(found.other_engine)
 }
 
 /// Looks at the models, and gives the one to load.
@@ -206,6 +211,23 @@ fn models(
             report.failure("model", &error.into())?;
             Ok(None)
         }
+    }
+}
+
+/// Says where prompts go, and asks the engine there.
+fn other_engine(report: &mut Report, chosen: Option<OtherEngine>) -> Result<(), Failure> {
+    let Some(chosen) = chosen else {
+        return report.ok("other engine", engines::NONE);
+    };
+    match engines::connect(&chosen) {
+        Ok(connected) => {
+            report.note("other engine", &engines::summary(&connected))?;
+            let remarks = connected.model.abilities().remarks();
+            remarks
+                .iter()
+                .try_for_each(|remark| report.note("other engine", remark))
+        }
+        Err(failure) => report.failure("other engine", &failure),
     }
 }
 

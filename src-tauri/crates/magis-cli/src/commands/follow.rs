@@ -11,8 +11,7 @@ use crate::failure::Failure;
 use crate::render::span;
 use crate::screen::tell;
 use magis_core::{RunId, RunOutcome};
-use magis_engine::model::WorkerModel;
-use magis_engine::{DriveEnd, EngineError, Magis};
+use magis_engine::{DriveEnd, EngineError, LoadedModel, Magis};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::unbounded_channel;
@@ -87,7 +86,7 @@ async fn drive(magis: &Magis, run: RunId, engine: EngineArgs, view: &mut View) -
     };
     let (sender, mut progress) = unbounded_channel();
     let mut driven = {
-        let (magis, model, stop) = (magis.clone(), Arc::clone(&model), stop.clone());
+        let (magis, model, stop) = (magis.clone(), Arc::clone(&model.model), stop.clone());
         tokio::spawn(async move { magis.drive(run, model, stop, sender).await })
     };
     let mut beat = tokio::time::interval(BEAT);
@@ -125,7 +124,7 @@ async fn load(
     engine: EngineArgs,
     view: &View,
     stop: &CancellationToken,
-) -> Result<Option<Arc<WorkerModel>>, EngineError> {
+) -> Result<Option<LoadedModel>, EngineError> {
     let start = Instant::now();
     let mut loading = {
         let magis = magis.clone();
@@ -135,7 +134,7 @@ async fn load(
     loop {
         tokio::select! {
             loaded = &mut loading => return match loaded {
-                Ok(loaded) => Ok(Some(Arc::new(loaded?))),
+                Ok(loaded) => Ok(Some(loaded?)),
                 Err(error) => std::panic::resume_unwind(error.into_panic()),
             },
             () = stop.cancelled() => {

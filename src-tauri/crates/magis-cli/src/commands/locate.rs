@@ -2,6 +2,7 @@
 //!
 //! What ranks them is the engine's; here it is asked for, waited for and printed.
 
+use super::engine;
 use super::follow::listen;
 use super::solve::read_issue;
 use super::{Place, git, runtime};
@@ -36,15 +37,17 @@ pub fn locate(place: &Place, args: &LocateArgs) -> Result<ExitStatus, Failure> {
     let issue = Issue::new(read_issue(&args.issue)?).map_err(EngineError::from)?;
     let root = git()?.open(&args.repo)?.root().to_owned();
     let magis = place.open()?;
-    if let Some(model) = &args.model {
-        magis.library().resolve(model)?;
-    }
+    let model = match (&args.model, place.named_engine()) {
+        (Some(word), _) => Some(magis.model_name(word)?),
+        (None, Some(named)) => Some(engine::connect(&named)?.name()),
+        (None, None) => None,
+    };
     let status = StatusLine::new(place.screen);
     let runtime = runtime()?;
     let stop = CancellationToken::new();
     let found = runtime.block_on(async {
         let listener = tokio::spawn(listen(stop.clone()));
-        let found = find(&magis, args, &issue, &status, &stop).await;
+        let found = find(&magis, args, model.as_deref(), &issue, &status, &stop).await;
         listener.abort();
         found
     });
@@ -70,6 +73,7 @@ pub fn locate(place: &Place, args: &LocateArgs) -> Result<ExitStatus, Failure> {
 async fn find(
     magis: &Magis,
     args: &LocateArgs,
+    model: Option<&str>,
     issue: &Issue,
     status: &StatusLine,
     stop: &CancellationToken,
@@ -78,7 +82,7 @@ async fn find(
         Some(name) => BaseChoice::Revision { name: name.clone() },
         None => BaseChoice::Head,
     };
-    let (files, symbols) = if args.model.is_some() {
+    let (files, symbols) = if model.is_some() {
         (ASKED, SYMBOLS_TO_JUDGE)
     } else {
         (0, 0)
@@ -95,18 +99,18 @@ async fn find(
         Ok::<_, EngineError>((locator, location))
     });
     let (locator, mut location) = located?;
-    let Some(model) = &args.model else {
+    let Some(model) = model else {
         return Ok((location, None));
     };
     status.say("loading the model");
     let judged = async {
         let limits = args.engine.limits();
-        location
-            .notes
-            .extend(limits.context_of(&magis.library().resolve(model)?)?.1);
-        let loaded = Arc::new(magis.load_named(&magis.model_name(model)?, &limits).await?);
+        location.notes.extend(magis.check_model(model, &limits)?);
+        let loaded = magis.load(model, &limits).await?;
         status.say("asking the model");
-        let judgement = locator.judge(issue, &mut location, ASKED, loaded.clone()).await?;
+        let judgement = locator
+            .judge(issue, &mut location, ASKED, Arc::clone(&loaded.model))
+            .await?;
         loaded.shutdown().await;
         Ok::<_, EngineError>((location, Some(judgement)))
     };

@@ -208,12 +208,16 @@ fn forget(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitSta
 
 fn renew(place: &Place, magis: &Magis, file: &MemoryFileArgs, model: Option<String>) -> Result<ExitStatus, Failure> {
     let (known, path) = named(magis, file)?;
-    let model = model.unwrap_or_else(|| magis.library().catalog().default_entry().id.to_string());
+    let name = match (model, super::engine::usual_model(magis)?) {
+        (None, Some((model, _))) => model,
+        (model, _) => {
+            let usual = || magis.library().catalog().default_entry().id.to_string();
+            magis.model_name(&model.unwrap_or_else(usual))?
+        }
+    };
     super::runtime()?.block_on(async {
-        let loaded = magis
-            .load_named(&magis.model_name(&model)?, &EngineLimits::default())
-            .await?;
-        magis.renew_summary(known.id, &path, Arc::new(loaded)).await
+        let loaded = magis.load(&name, &EngineLimits::default()).await?;
+        magis.renew_summary(known.id, &path, loaded.model).await
     })?;
     show(place, magis, file)
 }

@@ -1,5 +1,6 @@
 //! `magis solve` and `magis rerun`: what is asked for is read and checked, a run is made, and then followed to its end.
 
+use super::engine;
 use super::follow::follow;
 use super::tests::{CodeToRun, Consent, accepted_terms, allow, terms_here};
 use super::{Place, git, not_text, read_text};
@@ -34,6 +35,13 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
     let magis = place.open()?;
     let effort = Effort::from(args.effort);
     let (tests, mut notes) = tests_of(&magis, &args)?;
+    let model = match &args.model {
+        Some(word) => Some(magis.model_name(word)?),
+        None => engine::usual_model(&magis)?.map(|(model, remarks)| {
+            notes.extend(remarks);
+            model
+        }),
+    };
     let plain = matches!(tests, TestsMode::Skip);
     let wish = SolveRequest {
         attempts: args.attempts.unwrap_or(if plain { 1 } else { effort.attempts() }),
@@ -50,7 +58,7 @@ pub fn solve(place: &Place, args: SolveArgs) -> Result<ExitStatus, Failure> {
             HintsMode::Use
         },
         files: args.files,
-        model: args.model.map(|word| magis.model_name(&word)).transpose()?,
+        model,
         seed: args.seed,
         top_k: args.top_k.unwrap_or(effort.top_k()),
         max_rounds: args.max_rounds.unwrap_or(effort.max_rounds()),
@@ -172,7 +180,11 @@ pub fn rerun(place: &Place, args: RerunArgs) -> Result<ExitStatus, Failure> {
         (None, from) => {
             // The arguments have one of the two.
             let from = from.unwrap_or(Stage::Code);
-            let model = args.model.map(|word| magis.model_name(&word)).transpose()?;
+            let model = match (args.model, place.named_engine()) {
+                (Some(word), _) => Some(magis.model_name(&word)?),
+                (None, Some(named)) => Some(engine::connect(&named)?.name()),
+                (None, None) => None,
+            };
             let run = magis.rerun(args.run, from, model, args.seed, &args.engine.limits())?;
             let note = format!("run {run} does run {} again from the stage '{from}' on", args.run);
             (run, note)

@@ -338,7 +338,10 @@ impl ModelCalls {
             log.follow(Progress::Text { delta });
         };
         let span = info_span!("call", step = template.name());
-        let reply = self.model.chat(request, &mut sink).instrument(span).await?;
+        let reply = match self.model.chat(request, &mut sink).instrument(span).await {
+            Err(error @ LlmError::WrongForm { .. }) => return Err(AskError::Unusable(error.to_string())),
+            reply => reply?,
+        };
         self.record(request, &reply, finish_word(reply.finish), reply.usage, &record)?;
         Ok(reply)
     }
@@ -364,7 +367,13 @@ impl ModelCalls {
         }
         let span = info_span!("call", step = template.name());
         let reply = match self.model.score(request).instrument(span).await {
-            Err(error @ LlmError::OverContext { .. }) => return Err(AskError::Unusable(error.to_string())),
+            Err(error @ (LlmError::OverContext { .. } | LlmError::WrongForm { .. })) => {
+                return Err(AskError::Unusable(error.to_string()));
+            }
+            // Another engine may not tell lines apart.
+            Err(error @ LlmError::BadRequest { .. }) if request.by_line => {
+                return Err(AskError::Unusable(error.to_string()));
+            }
             reply => reply?,
         };
         self.record(request, &reply, "complete", reply.usage, &record)?;

@@ -1,7 +1,7 @@
 //! Opens a data folder, and takes up what earlier programs left in it.
 
 use crate::evidence::ScratchFolder;
-use crate::{DataFolder, EngineError, Magis};
+use crate::{DataFolder, EngineError, Magis, OtherEngine};
 use magis_llama::WorkerCommand;
 use magis_models::ModelLibrary;
 use magis_platform::now_ms;
@@ -18,6 +18,8 @@ pub struct DataCheck {
     pub bytes: u64,
     /// Who works on a run there now.
     pub driven: Option<Lease>,
+    /// The engine that is used instead of our own.
+    pub other_engine: Option<OtherEngine>,
 }
 
 /// Looks at the database of a data folder from its first page to its last, and changes nothing of its runs.
@@ -36,6 +38,7 @@ pub fn check_data(data: &DataFolder) -> Result<DataCheck, EngineError> {
         runs: u32::try_from(store.runs(&all)?.len()).unwrap_or(u32::MAX),
         bytes: std::fs::metadata(store.path()).map_or(0, |file| file.len()),
         driven: store.live_lease(now_ms())?,
+        other_engine: OtherEngine::kept(&store)?,
     })
 }
 
@@ -55,6 +58,7 @@ impl Magis {
             worker,
             git,
             sandbox: None,
+            other_engine: None,
             contents: Arc::default(),
         };
         if magis.store.access() == Access::ReadWrite {

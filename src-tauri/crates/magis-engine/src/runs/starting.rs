@@ -1,12 +1,11 @@
 //! Creates runs: of an issue, and again from a stage of an earlier run.
 
-use crate::{EngineError, EngineLimits, Magis, Steering};
+use crate::{EngineError, EngineLimits, LoadedModel, Magis, Steering};
 use magis_core::{
     AttemptNumber, Hint, HintsMode, Issue, MethodPart, QaMode, RelevanceMode, RepoPath, Round, RunEvent, RunId,
-    RunRequest, Stage, TaskId, TestsMode, WritingMode,
+    RunRequest, Stage, TaskId, TestsMode, WritingMode, model_host,
 };
 use magis_flow::{Run, TaskState};
-use magis_llama::WorkerModel;
 use magis_llm::LanguageModel;
 use magis_platform::now_ms;
 use magis_repo::{BaseChoice, ObjectStore, Snapshot};
@@ -134,8 +133,7 @@ impl Magis {
             .model
             .clone()
             .unwrap_or_else(|| self.library.catalog().default_entry().id.to_string());
-        let file = self.library.named(&model)?;
-        let (_, mut notes) = limits.context_of(&file)?;
+        let mut notes = self.check_model(&model, limits)?;
         self.prepare_unloaded(wish, model, &mut notes)
             .map(|run| Prepared { run, notes })
     }
@@ -202,13 +200,25 @@ impl Magis {
         Ok(self.store.begin_run(&new, &[started])?)
     }
 
-    /// Starts the engine's worker with the model of a run. The context is chosen by what the available memory holds.
+    /// Loads the model of a run: in a worker, with a context that the available memory holds, or from the engine that the person chose.
     ///
     /// # Errors
     /// When there is no such model, it does not fit into memory, or its worker cannot be started.
-    pub async fn load_model(&self, run: RunId, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
+    pub async fn load_model(&self, run: RunId, limits: &EngineLimits) -> Result<LoadedModel, EngineError> {
         let name = self.state(run)?.request().model.clone();
-        self.load_named(&name, limits).await
+        self.load(&name, limits).await
+    }
+
+    /// Checks that a model can be loaded, and returns what a person should know of it.
+    ///
+    /// # Errors
+    /// When there is no such model, it does not fit into memory, or its engine is not the one that is chosen.
+    pub fn check_model(&self, name: &str, limits: &EngineLimits) -> Result<Vec<String>, EngineError> {
+        if model_host(name).is_some() {
+            self.engine_of(name)?;
+            return Ok(Vec::new());
+        }
+        Ok(limits.context_of(&self.library.named(name)?)?.1)
     }
 
     /// Returns a new run that shares the log of `run` up to the beginning of `from`; the old one stays as it is. With
@@ -227,7 +237,7 @@ impl Magis {
         let old = self.store.run(run)?;
         let repo = self.repository_id_of(run)?;
         if let Some(name) = &model {
-            limits.context_of(&self.library.named(name)?)?;
+            self.check_model(name, limits)?;
         }
         let events: Vec<RunEvent> = self.store.events(run)?.into_iter().map(|stored| stored.event).collect();
         let shared = magis_flow::events_before(&events, from);

@@ -7,7 +7,7 @@ use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llguidance::api::TopLevelGrammar;
 use llguidance::{Matcher, ParserFactory};
-use magis_llm::Constraint;
+use magis_llm::{Constraint, number_between};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use thiserror::Error;
@@ -164,33 +164,6 @@ fn literal(text: &str) -> String {
     regex
 }
 
-/// Returns a regular expression for the decimal numbers from `first` to `last`, without leading zeros.
-fn number_between(first: u32, last: u32) -> String {
-    let mut alternatives = Vec::new();
-    let mut from = u64::from(first);
-    let last = u64::from(last);
-    while from <= last {
-        // The largest block d…d[a-b][0-9]{n} that begins at `from` and ends at `last` at the latest.
-        let mut block = 1_u64;
-        while from.is_multiple_of(block * 10) && from + block * 10 - 1 <= last && from > 0 {
-            block *= 10;
-        }
-        let digit = (from / block) % 10;
-        let steps = (9 - digit).min((last + 1 - from) / block - 1);
-        let head = from / (block * 10);
-        let head = if head == 0 { String::new() } else { head.to_string() };
-        let zeros = block.ilog10();
-        let tail = if zeros == 0 {
-            String::new()
-        } else {
-            format!("[0-9]{{{zeros}}}")
-        };
-        alternatives.push(format!("{head}[{digit}-{}]{tail}", digit + steps));
-        from += block * (steps + 1);
-    }
-    alternatives.join("|")
-}
-
 /// A model's vocabulary, tokenised by the model's own tokenizer, so that forced text has the tokens the model expects.
 struct ModelVocabulary {
     model: Arc<LlamaModel>,
@@ -326,34 +299,6 @@ mod tests {
             &["5-5"],
             &["5-6", "5-5, 5-5"],
         );
-    }
-
-    #[test]
-    fn numbers_between_two_bounds_are_exactly_those() {
-        for (first, last) in [(0, 0), (0, 12), (1, 9), (1, 1000), (9, 11), (95, 1203), (100, 199)] {
-            let pieces: Vec<String> = number_between(first, last).split('|').map(str::to_owned).collect();
-            let matches = |number: u32| pieces.iter().filter(|piece| fits(piece, &number.to_string())).count();
-            for number in 0..1500 {
-                let expected = usize::from((first..=last).contains(&number));
-                assert_eq!(matches(number), expected, "{number} in {first}-{last}: {pieces:?}");
-            }
-        }
-    }
-
-    /// Returns a matcher for the pieces' own form: digits, then a class, then `[0-9]{n}`.
-    fn fits(piece: &str, number: &str) -> bool {
-        let (head, rest) = piece.split_once('[').unwrap();
-        let (class, tail) = rest.split_once(']').unwrap();
-        let (low, high) = class.split_once('-').unwrap();
-        let zeros: usize = tail
-            .trim_start_matches("[0-9]")
-            .trim_matches(['{', '}'])
-            .parse()
-            .unwrap_or(0);
-        let Some(after) = number.strip_prefix(head) else {
-            return false;
-        };
-        after.len() == zeros + 1 && (low..=high).contains(&&after[..1])
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::section::Section;
 use super::{Detail, Tone, count, diff, one_line, thousands};
 use magis_core::{
     Candidate, Description, DescriptionSource, FileTask, Hint, MergeResult, ModelReview, Notice, Proof, QaMode, Role,
-    RunRequest, Stage, TaskId, TaskOutcome, TestsMode, model_label,
+    RunRequest, Stage, TaskId, TaskOutcome, TestsMode, model_host, model_label,
 };
 use magis_repo::Patch;
 use magis_store::DiffSize;
@@ -38,6 +38,9 @@ pub(super) fn how(request: &RunRequest) -> String {
         format!("seed {}", request.seed),
         format!("{} at most", count(request.max_rounds as usize, "round")),
     ];
+    if let Some(host) = model_host(&request.model) {
+        parts.insert(1, format!("prompts go to {}", super::clean(host)));
+    }
     if request.attempts_per_round > 1 {
         parts.push(format!(
             "{} at {} in a round",
