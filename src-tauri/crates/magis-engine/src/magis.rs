@@ -158,7 +158,7 @@ impl Magis {
     /// Returns the chosen engine where it is the one that serves the model of this name.
     pub(crate) fn engine_of(&self, name: &str) -> Result<OtherEngine, EngineError> {
         let chosen = self.other_engine()?;
-        let is_there = |engine: &OtherEngine| Some(engine.host().ok().as_deref()) == Some(model_host(name));
+        let is_there = |engine: &OtherEngine| engine.host().is_ok_and(|host| model_host(name) == Some(&host));
         chosen.filter(is_there).ok_or_else(|| EngineError::OtherEngine {
             model: model_label(name).to_owned(),
             host: model_host(name).unwrap_or_default().to_owned(),

@@ -1,7 +1,7 @@
 //! `magis memory`: what is remembered of repositories.
 
 use super::inspect::known_repository;
-use super::{Place, agreed, say_erasure};
+use super::{Place, agreed, engine, say_erasure};
 use crate::args::{MemoryCommand, MemoryFileArgs};
 use crate::exit::ExitStatus;
 use crate::failure::{Failure, refuse_existing};
@@ -208,12 +208,12 @@ fn forget(place: &Place, magis: &Magis, file: &MemoryFileArgs) -> Result<ExitSta
 
 fn renew(place: &Place, magis: &Magis, file: &MemoryFileArgs, model: Option<String>) -> Result<ExitStatus, Failure> {
     let (known, path) = named(magis, file)?;
-    let name = match (model, super::engine::usual_model(magis)?) {
-        (None, Some((model, _))) => model,
-        (model, _) => {
-            let usual = || magis.library().catalog().default_entry().id.to_string();
-            magis.model_name(&model.unwrap_or_else(usual))?
-        }
+    let name = match model {
+        Some(word) => magis.model_name(&word)?,
+        None => match engine::usual_model(magis)? {
+            Some((model, _)) => model,
+            None => magis.model_name(magis.library().catalog().default_entry().id.as_str())?,
+        },
     };
     super::runtime()?.block_on(async {
         let loaded = magis.load(&name, &EngineLimits::default()).await?;
