@@ -51,7 +51,10 @@ pub fn given(error: &EngineError) -> Given {
         EngineError::TestCommand(
             CommandError::Unbalanced(line) | CommandError::Control(line) | CommandError::NoProgram(line),
         ) => named([("line", line)]),
-        EngineError::Issue(_)
+        EngineError::OtherEngine { model, host } => named([("model", model.clone()), ("host", host.clone())]),
+        EngineError::EngineAddress(_)
+        | EngineError::EngineKey(_)
+        | EngineError::Issue(_)
         | EngineError::Path(_)
         | EngineError::Read(_)
         | EngineError::Search(_)

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Another engine, for this command alone.
 #[derive(Debug, Clone, Args)]
 pub struct OtherEngineArgs {
-    /// Ask the models of this server instead of our own engine, as in http://gpu.lan:8000; in your own network only
+    /// Ask the models of this server instead of our own engine, as in `http://gpu.lan:8000`; in your own network only
     #[arg(long, global = true, value_name = "URL")]
     pub engine: Option<String>,
     /// The model of that server [default: the only one it has]

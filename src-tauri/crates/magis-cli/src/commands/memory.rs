@@ -14,7 +14,6 @@ use magis_engine::{
 };
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Runs `magis memory`.
 pub fn run(place: &Place, command: MemoryCommand) -> Result<ExitStatus, Failure> {

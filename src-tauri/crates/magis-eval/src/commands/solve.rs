@@ -59,7 +59,7 @@ pub fn solve(args: &SolveSetArgs) -> Result<ExitCode> {
 /// Drives the runs of a set, one after the other; the model stays loaded.
 pub async fn drive_all(set: &Set, until: Until, limits: &EngineLimits) -> Result<ExitCode> {
     let stop = stop_on_interrupt();
-    let mut model: Option<Arc<WorkerModel>> = None;
+    let mut model: Option<Arc<LoadedModel>> = None;
     let mut stuck = 0;
     let mut unable = 0;
     for (at, job) in set.jobs.iter().enumerate() {
