@@ -7,8 +7,10 @@ pub mod chat_template;
 pub mod memory;
 mod model;
 mod numbers;
+pub mod placement;
 pub mod protocol;
 mod scripted;
+pub mod size;
 pub mod tool_format;
 mod tools;
 

@@ -1,8 +1,10 @@
 //! How much memory a model's context takes beside the weights, told from the metadata of its file: the same rule for the
 //! prediction before a model is loaded and for the engine that loads it.
 //!
-//! Keys and values have 16 bits and every layer keeps them for the whole context, also where it looks back over a sliding
-//! window only, because the engine asks for that. Activations are not counted here.
+//! Every layer keeps keys and values for the whole context, also where it looks back over a sliding window only, because
+//! the engine asks for that. What the weights and the activations of a step take is said in [`crate::size`].
+
+use serde::{Deserialize, Serialize};
 
 /// The metadata of a model file.
 pub trait Metadata {
@@ -37,10 +39,31 @@ impl Sequences {
     }
 }
 
+/// How keys and values are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KvType {
+    /// 16 bits each.
+    #[default]
+    F16,
+    /// Blocks of 32 values with 8 bits each and one scale.
+    Q8,
+}
+
+impl KvType {
+    /// Returns the bytes of keys and values that take so many with 16 bits each.
+    pub fn bytes(self, with_16_bits: u64) -> u64 {
+        match self {
+            Self::F16 => with_16_bits,
+            Self::Q8 => with_16_bits / 64 * 34,
+        }
+    }
+}
+
 /// What a context takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ContextMemory {
-    /// Bytes of keys and values of one token.
+    /// Bytes of keys and values of one token, with 16 bits each.
     pub per_token: u64,
     /// Bytes of the recurrent states of one sequence.
     pub per_sequence: u64,
@@ -49,6 +72,15 @@ pub struct ContextMemory {
 impl ContextMemory {
     /// Returns the need of a model of that architecture.
     pub fn of(architecture: &str, metadata: &impl Metadata) -> Self {
+        let layers = Self::of_layers(architecture, metadata);
+        layers.into_iter().fold(Self::default(), |all, layer| Self {
+            per_token: all.per_token.saturating_add(layer.per_token),
+            per_sequence: all.per_sequence.saturating_add(layer.per_sequence),
+        })
+    }
+
+    /// Returns the need of each layer. Layers that predict several tokens ahead are left out, because they are not loaded.
+    pub fn of_layers(architecture: &str, metadata: &impl Metadata) -> Vec<Self> {
         Layers { architecture, metadata }.memory()
     }
 
@@ -57,11 +89,15 @@ impl ContextMemory {
         self.per_sequence.saturating_mul(Sequences::RECURRENT.count().into())
     }
 
-    /// Returns bytes of a context of so many tokens, states included.
+    /// Returns bytes of a context of so many tokens with 16 bits for each key and value, states included.
     pub fn bytes(&self, context: u32) -> u64 {
-        self.per_token
-            .saturating_mul(context.into())
-            .saturating_add(self.states())
+        self.bytes_with(context, KvType::F16)
+    }
+
+    /// Returns bytes of a context of so many tokens, states included.
+    pub fn bytes_with(&self, context: u32, kv_type: KvType) -> u64 {
+        let keys_and_values = kv_type.bytes(self.per_token).saturating_mul(context.into());
+        keys_and_values.saturating_add(self.states())
     }
 }
 
@@ -75,25 +111,25 @@ struct Layers<'a, M> {
 }
 
 impl<M: Metadata> Layers<'_, M> {
-    fn memory(&self) -> ContextMemory {
-        // Layers that predict several tokens ahead stand at the end and are not loaded.
+    fn memory(&self) -> Vec<ContextMemory> {
+        // Layers that predict several tokens ahead stand at the end.
         let ahead = self.number("nextn_predict_layers").unwrap_or(0);
         let layers = self.number("block_count").unwrap_or(0).min(MOST_LAYERS);
         let layers = layers.saturating_sub(ahead) as usize;
         let recurrent = self.recurrent(layers);
         let state = self.state_values();
-        let mut memory = ContextMemory::default();
-        for (layer, values) in self.cached_values(layers).into_iter().enumerate() {
-            // In this family each layer has both.
-            let both = self.architecture == "falcon-h1";
-            if recurrent[layer] || both {
-                memory.per_sequence = memory.per_sequence.saturating_add(state.saturating_mul(4));
-            }
-            if !recurrent[layer] || both {
-                memory.per_token = memory.per_token.saturating_add(values.saturating_mul(2));
-            }
-        }
-        memory
+        // In this family each layer has both.
+        let both = self.architecture == "falcon-h1";
+        let values = self.cached_values(layers).into_iter();
+        let memory = values.zip(recurrent).map(|(values, recurrent)| ContextMemory {
+            per_token: if !recurrent || both {
+                values.saturating_mul(2)
+            } else {
+                0
+            },
+            per_sequence: if recurrent || both { state.saturating_mul(4) } else { 0 },
+        });
+        memory.collect()
     }
 
     /// Values of the keys and values of one token, for each layer.

@@ -4,6 +4,8 @@
 //! The messages carry the same requests and replies as [`crate::LanguageModel`]; how they are carried out, and what
 //! happens when the other side dies, is not said here.
 
+use crate::memory::KvType;
+use crate::placement::{Loading, Wishes};
 use crate::{
     ChatReply, ChatRequest, GenerateRequest, LlmError, Message, PromptText, ScoreReply, ScoreRequest, TokenEditReply,
     TokenEditRequest, Urgency,
@@ -78,8 +80,8 @@ pub enum ToWorker {
     Abort,
 }
 
-/// How to load a model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// How to load a model. What is none is chosen by the engine, so that it fits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Load {
     pub path: PathBuf,
     /// The context in tokens; none: what the model was trained on, at most 32 768, and what the memory holds.
@@ -88,6 +90,31 @@ pub struct Load {
     pub threads: Option<u32>,
     /// Tokens computed in one step; none: the engine's own choice.
     pub batch: Option<u32>,
+    /// The most tokens of a context that is not asked for.
+    #[serde(default)]
+    pub most_context: Option<u32>,
+    #[serde(default)]
+    pub kv_type: Option<KvType>,
+    /// Layers on the graphics device, the output counted as the first; 0: no device is looked for.
+    #[serde(default)]
+    pub gpu_layers: Option<u32>,
+    /// Layers on the device whose experts stay in main memory.
+    #[serde(default)]
+    pub host_experts: Option<u32>,
+}
+
+impl Load {
+    /// Returns what is asked for of the placement.
+    pub fn wishes(&self) -> Wishes {
+        Wishes {
+            context: self.context,
+            most_context: self.most_context,
+            batch: self.batch,
+            kv_type: self.kv_type,
+            gpu_layers: self.gpu_layers,
+            host_experts: self.host_experts,
+        }
+    }
 }
 
 /// What the worker loaded: the model, its context and its devices.
@@ -111,6 +138,57 @@ pub struct Loaded {
     pub template: TemplateOrigin,
     /// Whether the vocabulary has tokens that ask for a text between two others.
     pub fills_in: bool,
+    /// Where the weights were put.
+    #[serde(default)]
+    pub placed: Placed,
+    /// The devices beside the processor, the first of which is used.
+    #[serde(default)]
+    pub devices: Vec<Device>,
+    /// The engine's libraries for other devices that could not be loaded.
+    #[serde(default)]
+    pub unused_libraries: Vec<UnusedLibrary>,
+    /// What a person should know of the choice: what was made smaller, and why.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+/// Where the weights of a model were put, and how its context is stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placed {
+    pub kv_type: KvType,
+    /// Layers on the device, the output counted as the first.
+    pub gpu_layers: u32,
+    /// Layers of these whose experts are in main memory.
+    pub host_experts: u32,
+    pub loading: Loading,
+    /// Bytes of main memory that were predicted.
+    pub main_bytes: u64,
+    /// Bytes of the device's memory that were predicted.
+    pub device_bytes: u64,
+}
+
+/// A device beside the processor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// Its name in the library, `Vulkan0` say.
+    pub name: String,
+    /// What its maker calls it.
+    pub description: String,
+    /// The library it is used through.
+    pub library: String,
+    /// Bytes of its memory.
+    pub total: u64,
+    /// Bytes of it that are free.
+    pub free: u64,
+    /// Whether its memory is the processor's.
+    pub shares_memory: bool,
+}
+
+/// A library of the engine that could not be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnusedLibrary {
+    pub file: String,
+    pub reason: String,
 }
 
 /// Where the form of a conversation comes from.
@@ -278,7 +356,9 @@ mod tests {
                 path: "a b.gguf".into(),
                 context: None,
                 threads: Some(2),
-                batch: None,
+                gpu_layers: Some(0),
+                kv_type: Some(KvType::Q8),
+                ..Load::default()
             },
         });
         check(&ToWorker::CountPrompt {
@@ -353,6 +433,19 @@ mod tests {
             id: RequestId(5),
             tokens: vec![vec![0, u32::MAX], Vec::new()],
         });
+    }
+
+    #[test]
+    fn a_load_without_wishes_of_later_versions_is_read() {
+        let line = r#"{"path":"m.gguf","context":512,"threads":null,"batch":null}"#;
+        let load: Load = from_line(line).unwrap();
+        assert_eq!(
+            load.wishes(),
+            Wishes {
+                context: Some(512),
+                ..Wishes::default()
+            }
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::{STOPPED, drive_until, runtime, stop_on_interrupt};
 use crate::args::SolveSetArgs;
 use anyhow::{Result, bail};
 use magis_core::{Hint, HintsMode, QaMode, RelevanceMode, RunEvent, RunId, TestsMode};
-use magis_engine::model::WorkerModel;
+use magis_engine::LoadedModel;
 use magis_engine::{DriveEnd, EngineLimits, SolveRequest};
 use magis_eval::results::{Files, Hints, Memory, Method, Qa, RunLine, RunState};
 use magis_repo::BaseChoice;
@@ -187,7 +187,7 @@ enum Driven {
 async fn drive(
     set: &Set,
     run: RunId,
-    model: Arc<WorkerModel>,
+    model: Arc<LoadedModel>,
     until: Until,
     stop: &CancellationToken,
 ) -> Result<Driven> {
@@ -197,7 +197,7 @@ async fn drive(
         return Ok(Driven::Over(Some("judged")));
     }
     let is_enough = move |event: &RunEvent| until == Until::Judged && matches!(event, RunEvent::RelevanceJudged { .. });
-    let end = drive_until(&set.magis, run, model, stop, is_enough).await?;
+    let end = drive_until(&set.magis, run, Arc::clone(&model.model), stop, is_enough).await?;
     Ok(match end {
         DriveEnd::Ended(_) => Driven::Over(None),
         DriveEnd::Stopped if far_enough()? => Driven::Over(Some("judged")),
