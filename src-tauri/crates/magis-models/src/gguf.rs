@@ -8,6 +8,7 @@ mod types;
 
 use crate::split::files_of;
 use magis_llm::memory::ContextMemory;
+use magis_llm::size::{ModelSize, TensorSize};
 use reader::{HeaderError, Metadata, Reader, Weights};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,6 +41,8 @@ pub struct GgufHeader {
     pub vocabulary: u32,
     /// What a context takes beside the weights.
     pub memory: ContextMemory,
+    /// The sizes from which its need of memory follows.
+    pub size: ModelSize,
     /// How the weights are stored.
     pub quantisation: Quantisation,
     /// Whether the file brings a chat template.
@@ -158,8 +161,9 @@ impl GgufHeader {
                 });
             }
             let mut reader = open(part)?;
-            let elements = parse_part(&mut reader, parts).map_err(|error| error.at(part, reader.length()))?;
-            header.parameters = header.parameters.saturating_add(elements);
+            let weights = parse_part(&mut reader, parts).map_err(|error| error.at(part, reader.length()))?;
+            header.parameters = header.parameters.saturating_add(weights.elements);
+            header.size.add_weights(sizes(&weights));
             header.file_bytes = header.file_bytes.saturating_add(reader.length());
         }
         Ok(header)
@@ -203,8 +207,8 @@ const ENCODERS: [&str; 14] = [
 /// More layers than any model has; a larger number is damage.
 const MOST_LAYERS: u64 = 4096;
 
-/// Reads a later part of a model in several files and returns how many weights it holds.
-fn parse_part(reader: &mut Reader, parts: u64) -> Result<u64, HeaderError> {
+/// Reads a later part of a model in several files and returns the weights it holds.
+fn parse_part(reader: &mut Reader, parts: u64) -> Result<Weights, HeaderError> {
     reader.preamble()?;
     let tensor_count = reader.u64()?;
     let entry_count = reader.u64()?;
@@ -215,7 +219,7 @@ fn parse_part(reader: &mut Reader, parts: u64) -> Result<u64, HeaderError> {
             "it is a part of a model in {states} files, and its name says {parts}"
         )));
     }
-    Ok(checked_tensors(reader, &metadata, tensor_count)?.elements)
+    checked_tensors(reader, &metadata, tensor_count)
 }
 
 /// Reads the list of tensors and checks that the file holds them all.
@@ -299,6 +303,7 @@ fn parse(reader: &mut Reader) -> Result<(GgufHeader, u64), HeaderError> {
         feed_forward_length: experts.max(dense.unwrap_or(0)),
         vocabulary: metadata.tokens,
         memory: ContextMemory::of(&architecture, &metadata),
+        size: ModelSize::default(),
         quantisation: Quantisation(String::new()),
         chat_template: metadata.chat_template,
         parameters: 0,
@@ -311,9 +316,18 @@ fn parse(reader: &mut Reader) -> Result<(GgufHeader, u64), HeaderError> {
     let header = GgufHeader {
         quantisation,
         parameters: weights.elements,
+        size: ModelSize::of(&header.architecture, &metadata, metadata.tokens, sizes(&weights)),
         ..header
     };
     Ok((header, parts))
+}
+
+fn sizes(weights: &Weights) -> impl Iterator<Item = TensorSize<'_>> {
+    weights.tensors.iter().map(|tensor| TensorSize {
+        name: &tensor.name,
+        bytes: tensor.bytes,
+        storage: tensor.storage,
+    })
 }
 
 fn refuse_other_kinds(metadata: &Metadata, architecture: &str) -> Result<(), HeaderError> {

@@ -1,26 +1,20 @@
 //! How much memory a model needs at a given context, and the largest context that fits.
 //!
-//! Estimates for the CPU backend, on the safe side. What a context takes is `magis_llm`'s rule, which the engine has too. It does
-//! not load anything and does not watch memory over time.
+//! For main memory alone; the rules are `magis_llm`'s, which the engine has too. It does not load anything and does not watch
+//! memory over time.
 
 use crate::{CatalogEntry, GgufHeader};
 use magis_llm::memory::ContextMemory;
+use magis_llm::placement::{BATCH, CONTEXT_STEP, Machine, OUTPUTS, RESERVE, TooLarge, Wishes, place};
+use magis_llm::size::{LayerSize, ModelSize, Widths};
 use serde::{Deserialize, Serialize};
 
 /// The smallest context worth running with, in tokens: below it neither a function nor its issue fits.
 pub const MINIMUM_CONTEXT: u32 = 2048;
 
-/// Contexts are multiples of this, as llama.cpp pads them.
-const CONTEXT_STEP: u32 = 256;
-/// Tokens evaluated in one step; activations are kept for that many.
-const STEP_TOKENS: u64 = 512;
-/// Rows of logits that are held at once.
-const OUTPUT_ROWS: u64 = 512;
-
 /// What a model needs of memory, by part, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryNeed {
-    /// The weights: the whole file.
     pub weights: u64,
     /// Keys and values of every token of the context, and the recurrent states.
     pub cache: u64,
@@ -28,6 +22,8 @@ pub struct MemoryNeed {
     pub compute: u64,
     /// Logits of the rows that are asked for.
     pub outputs: u64,
+    /// The process itself, with the tables of its vocabulary.
+    pub process: u64,
 }
 
 /// Whether a model fits into memory, and with how much context.
@@ -45,7 +41,7 @@ pub enum Fit {
     },
     /// It does not fit even with [`MINIMUM_CONTEXT`].
     No {
-        /// The bytes it needs at the smallest context.
+        /// The bytes it needs at the smallest context, with those that are left to other programs.
         need: u64,
         /// The bytes there are.
         available: u64,
@@ -137,26 +133,37 @@ impl SizeFit {
 impl MemoryNeed {
     /// Returns the need of the model with this header at a context of so many tokens.
     pub fn of(header: &GgufHeader, context: u32) -> Self {
-        Dimensions::of_header(header).need(context)
+        Self::of_size(&header.size, context)
     }
 
     /// Returns the need of a model that is not here yet, as the catalogue states its dimensions.
     pub fn of_entry(entry: &CatalogEntry, context: u32) -> Self {
-        Dimensions::of_entry(entry).need(context)
+        Self::of_size(&size_of(entry), context)
     }
 
     /// Sums up all parts, in bytes.
     pub fn bytes(&self) -> u64 {
-        [self.cache, self.compute, self.outputs]
+        [self.cache, self.compute, self.outputs, self.process]
             .into_iter()
             .fold(self.weights, u64::saturating_add)
+    }
+
+    fn of_size(size: &ModelSize, context: u32) -> Self {
+        let context = context.checked_next_multiple_of(CONTEXT_STEP).unwrap_or(context);
+        Self {
+            weights: size.weights(),
+            cache: size.context().bytes(context),
+            compute: size.step(context.into(), BATCH.into()),
+            outputs: size.logits(OUTPUTS),
+            process: size.process(),
+        }
     }
 }
 
 /// Returns the largest context up to `wanted` tokens, and up to what the model was trained with, that fits into
-/// `available` bytes.
+/// `available` bytes, of which some are left to other programs.
 pub fn fits(header: &GgufHeader, wanted: u32, available: u64) -> Fit {
-    Dimensions::of_header(header).fit(wanted, available)
+    fit(&header.size, wanted, available)
 }
 
 impl CatalogEntry {
@@ -171,87 +178,60 @@ impl CatalogEntry {
 
     /// As [`fits`], for a model that is not here yet.
     pub fn fits(&self, wanted: u32, available: u64) -> Fit {
-        Dimensions::of_entry(self).fit(wanted, available)
+        fit(&size_of(self), wanted, available)
     }
 }
 
-struct Dimensions {
-    file_bytes: u64,
-    memory: ContextMemory,
-    embedding: u64,
-    feed_forward: u64,
-    vocabulary: u64,
-    trained_context: u32,
+fn fit(size: &ModelSize, wanted: u32, available: u64) -> Fit {
+    let machine = Machine {
+        main: available,
+        device: None,
+    };
+    let longest = place(
+        machine,
+        size,
+        &Wishes {
+            most_context: Some(wanted),
+            ..Wishes::default()
+        },
+    );
+    let least = MINIMUM_CONTEXT.min(wanted).min(size.trained_context);
+    match longest {
+        Ok(placement) if placement.context == wanted => Fit::Fits { context: wanted },
+        Ok(placement) if placement.context >= least => Fit::Smaller {
+            context: placement.context,
+        },
+        Ok(_)
+        | Err(
+            TooLarge::NoContext | TooLarge::BeyondTraining { .. } | TooLarge::Memory { .. } | TooLarge::Device { .. },
+        ) => Fit::No {
+            need: MemoryNeed::of_size(size, least).bytes().saturating_add(RESERVE),
+            available,
+        },
+    }
 }
 
-impl Dimensions {
-    fn of_header(header: &GgufHeader) -> Self {
-        Self {
-            file_bytes: header.file_bytes,
-            memory: header.memory,
-            embedding: header.embedding_length.into(),
-            feed_forward: header.feed_forward_length.into(),
-            vocabulary: header.vocabulary.into(),
-            trained_context: header.context_length,
-        }
-    }
-
-    fn of_entry(entry: &CatalogEntry) -> Self {
-        let d = entry.dimensions;
-        let per_token =
-            2 * u64::from(d.layers) * u64::from(d.kv_heads) * (u64::from(d.key_length) + u64::from(d.value_length));
-        Self {
-            file_bytes: entry.file.bytes,
-            memory: ContextMemory {
-                per_token,
-                per_sequence: d.state,
-            },
+/// Returns the sizes of a model of which only the catalogue's line is known.
+fn size_of(entry: &CatalogEntry) -> ModelSize {
+    let d = entry.dimensions;
+    let per_token = 2 * u64::from(d.kv_heads) * (u64::from(d.key_length) + u64::from(d.value_length));
+    let layer = LayerSize {
+        dense: entry.file.bytes / u64::from(d.layers.max(1)),
+        context: ContextMemory {
+            per_token,
+            per_sequence: d.state / u64::from(d.layers.max(1)),
+        },
+        ..LayerSize::default()
+    };
+    ModelSize {
+        layers: vec![layer; d.layers as usize],
+        widths: Widths {
             embedding: d.embedding.into(),
-            feed_forward: d.feed_forward.into(),
+            inner: 3 * u64::from(d.feed_forward),
             vocabulary: d.vocabulary.into(),
-            trained_context: entry.context,
-        }
-    }
-
-    fn need(&self, context: u32) -> MemoryNeed {
-        let context = context.checked_next_multiple_of(CONTEXT_STEP).unwrap_or(context);
-        // Per token of a step: the residual stream and its copies, both halves of the feed-forward layer, and the attention mask
-        // as 32-bit and as 16-bit values.
-        let per_token = 4 * (6 * self.embedding + 3 * self.feed_forward) + 6 * u64::from(context);
-        MemoryNeed {
-            weights: self.file_bytes,
-            cache: self.memory.bytes(context),
-            compute: STEP_TOKENS.saturating_mul(per_token),
-            outputs: 4 * self.vocabulary * OUTPUT_ROWS,
-        }
-    }
-
-    fn fit(&self, wanted: u32, available: u64) -> Fit {
-        let most = wanted.min(self.trained_context);
-        let least = MINIMUM_CONTEXT.min(most);
-        if self.need(most).bytes() <= available {
-            return if most == wanted {
-                Fit::Fits { context: most }
-            } else {
-                Fit::Smaller { context: most }
-            };
-        }
-        let need = self.need(least).bytes();
-        if need > available {
-            return Fit::No { need, available };
-        }
-        // The need grows with the context, so the border can be found by halving.
-        let (mut fitting, mut failing) = (least, most);
-        while failing - fitting > CONTEXT_STEP {
-            let middle = fitting + (failing - fitting) / 2;
-            if self.need(middle).bytes() <= available {
-                fitting = middle;
-            } else {
-                failing = middle;
-            }
-        }
-        Fit::Smaller {
-            context: (fitting / CONTEXT_STEP * CONTEXT_STEP).max(least),
-        }
+            masks: 1,
+        },
+        trained_context: entry.context,
+        ..ModelSize::default()
     }
 }

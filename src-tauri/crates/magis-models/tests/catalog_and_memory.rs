@@ -9,6 +9,7 @@
 mod support;
 
 use magis_llm::memory::Sequences;
+use magis_llm::placement::RESERVE;
 use magis_models::{
     Catalog, CatalogEntry, Fit, GgufHeader, MINIMUM_CONTEXT, MemoryClass, MemoryNeed, ModelId, ModelPurpose, SizeFit,
     Suggestion, fits,
@@ -74,7 +75,7 @@ fn header() -> GgufHeader {
 #[test]
 fn the_largest_context_that_fits_is_chosen() {
     let header = header();
-    let need = |context| MemoryNeed::of(&header, context).bytes();
+    let need = |context| MemoryNeed::of(&header, context).bytes() + RESERVE;
     let least = need(MINIMUM_CONTEXT);
     let cases = [
         (4096, u64::MAX, Fit::Fits { context: 4096 }),
@@ -111,7 +112,7 @@ fn the_largest_context_that_fits_is_chosen() {
 #[test]
 fn cache_grows_with_the_context_and_weights_do_not() {
     let (short, long) = (MemoryNeed::of(&header(), 2048), MemoryNeed::of(&header(), 4096));
-    assert_eq!((short.weights, short.cache), (header().file_bytes, 2048 * 65_536));
+    assert_eq!((short.weights, short.cache), (header().size.weights(), 2048 * 65_536));
     assert_eq!((long.weights, long.cache), (short.weights, 2 * short.cache));
 }
 

@@ -79,6 +79,15 @@ pub(super) struct Weights {
     pub(super) elements: u64,
     /// The storage type of most of the bytes.
     pub(super) main_type: &'static str,
+    pub(super) tensors: Vec<Tensor>,
+}
+
+/// A tensor of the list.
+pub(super) struct Tensor {
+    pub(super) name: String,
+    pub(super) bytes: u64,
+    /// The number of its storage type.
+    pub(super) storage: u32,
 }
 
 /// Real files have some 40 entries and under 2,000 tensors; beyond these, the number is damage.
@@ -200,6 +209,7 @@ impl Reader {
         let mut end_in_data = 0_u64;
         let mut elements = 0_u64;
         let mut bytes_by_type: BTreeMap<&'static str, u64> = BTreeMap::new();
+        let mut tensors = Vec::new();
         for _ in 0..count {
             let name = self.key()?;
             let too_large = || HeaderError::Damaged(format!("tensor {name:?} states an impossible size"));
@@ -228,7 +238,13 @@ impl Reader {
             let end = offset.checked_add(bytes).ok_or_else(too_large)?;
             end_in_data = end_in_data.max(end);
             elements = elements.checked_add(size).ok_or_else(too_large)?;
-            *bytes_by_type.entry(type_name).or_default() += bytes;
+            let of_type = bytes_by_type.entry(type_name).or_default();
+            *of_type = of_type.saturating_add(bytes);
+            tensors.push(Tensor {
+                name,
+                bytes,
+                storage: kind,
+            });
         }
         let data = self.position.next_multiple_of(alignment);
         let end = data
@@ -242,6 +258,7 @@ impl Reader {
             end,
             elements,
             main_type,
+            tensors,
         })
     }
 
