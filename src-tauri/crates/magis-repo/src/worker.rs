@@ -57,6 +57,7 @@ fn serve() -> io::Result<()> {
     let pledge = Pledge {
         readable,
         memory: Some(begin.memory),
+        ..Pledge::default()
     };
     let pledged = pledge.take().map_err(io::Error::other)?;
     link::end_with_the_parent()?;

@@ -49,7 +49,10 @@ fn files_are_closed_but_the_readable_ones_and_those_are_not_written() {
     std::os::unix::fs::symlink(outside.join("file"), inside.join("link")).unwrap();
     let readable = vec![inside.clone(), folder.path().join("missing")];
     on_a_thread(move || {
-        let pledge = Pledge { readable, memory: None };
+        let pledge = Pledge {
+            readable,
+            ..Pledge::default()
+        };
         let pledged = pledge.take().unwrap();
         assert_eq!(fs::read_to_string(inside.join("file")).unwrap(), "text\n");
         assert_eq!(fs::read_dir(&inside).unwrap().count(), 2);

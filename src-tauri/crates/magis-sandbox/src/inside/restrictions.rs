@@ -90,17 +90,20 @@ pub fn landlock(job: &SandboxJob) -> Result<bool, Failed> {
     Ok(status.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// Allows reading these files and folders, and nothing else of files. Returns whether this kernel knows Landlock.
-pub fn read_only(readable: &[PathBuf]) -> Result<bool, Failed> {
+/// Allows reading these files and folders and using these devices, and nothing else of files. Returns whether this kernel
+/// knows Landlock.
+pub fn read_only(readable: &[PathBuf], devices: &[PathBuf]) -> Result<bool, Failed> {
     let step = || "setting Landlock's rules".to_owned();
     let abi = ABI::V6;
     let reading = AccessFs::ReadFile | AccessFs::ReadDir;
+    let using = reading | AccessFs::WriteFile | AccessFs::IoctlDev;
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(abi))
         .and_then(|rules| rules.scope(Scope::from_all(abi)))
         .and_then(Ruleset::create)
         .and_then(|rules| rules.add_rules(path_beneath_rules(readable, reading)))
+        .and_then(|rules| rules.add_rules(path_beneath_rules(devices, using)))
         .and_then(landlock::RulesetCreated::restrict_self)
         .step(step)?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)
