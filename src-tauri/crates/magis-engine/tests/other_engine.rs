@@ -43,15 +43,24 @@ async fn what_a_run_says_of_an_engine_is_connected_to_by_nobody() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = listener.local_addr().unwrap().to_string();
     let name = format!("small@engine:{host}");
-    let elsewhere = environment.magis.clone().with_other_engine(engine("http://127.0.0.1:1"));
+    let elsewhere = environment
+        .magis
+        .clone()
+        .with_other_engine(engine("http://127.0.0.1:1"));
     for magis in [&environment.magis, &elsewhere] {
-        let error = magis.load(&name, &EngineLimits::default()).await.err().expect("it is not chosen");
+        let error = magis
+            .load(&name, &EngineLimits::default())
+            .await
+            .err()
+            .expect("it is not chosen");
         assert!(matches!(error, EngineError::OtherEngine { .. }), "{error}");
         let wish = SolveRequest {
             model: Some(name.clone()),
             ..environment.wish(ISSUE)
         };
-        let error = magis.prepare(wish, &EngineLimits::default()).expect_err("it is not chosen");
+        let error = magis
+            .prepare(wish, &EngineLimits::default())
+            .expect_err("it is not chosen");
         assert!(matches!(error, EngineError::OtherEngine { .. }), "{error}");
     }
     listener.set_nonblocking(true).unwrap();

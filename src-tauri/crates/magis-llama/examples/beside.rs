@@ -27,6 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         sha256: String::new(),
         context: Some(4096),
         threads: None,
+        ..LoadRequest::default()
     };
     let processors = thread::available_parallelism()?.get();
     let loops = arguments.next().map_or(Ok(processors), |loops| loops.parse())?;

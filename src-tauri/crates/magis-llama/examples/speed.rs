@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         context: Some(8192),
         threads,
         batch: None,
+        ..Load::default()
     };
     let abort: Arc<AtomicBool> = Arc::default();
     let mut engine = Engine::load(&load, Arc::clone(&abort))?;

@@ -11,6 +11,7 @@ mod call;
 mod constraint;
 mod core;
 mod departure;
+mod devices;
 mod drafts;
 mod generate;
 mod header;
@@ -26,6 +27,7 @@ mod snapshots;
 mod text;
 mod thread_tuner;
 mod token_edits;
+mod weights;
 
 #[cfg(feature = "dynamic-backends")]
 pub(crate) mod variants;
@@ -33,6 +35,8 @@ pub(crate) mod variants;
 use call::Call;
 use constraint::ConstraintError;
 use core::{Core, Step};
+pub use devices::files as device_files;
+pub use machine::physical_cores;
 use magis_llm::chat_template::ChatTemplateError;
 use magis_llm::protocol::{Loaded, RequestId, Stats};
 use magis_llm::{

@@ -12,4 +12,5 @@ pub mod engine;
 mod parent;
 pub mod worker;
 
-pub use parent::{LoadRequest, Priority, WorkerCommand, WorkerModel};
+pub use engine::physical_cores;
+pub use parent::{LoadRequest, Manners, Priority, WorkerCommand, WorkerModel};

@@ -6,17 +6,20 @@
 mod link;
 mod priority;
 
-pub use priority::Priority;
+pub use priority::{Manners, Priority};
 
 use async_trait::async_trait;
 use link::{Call, Link};
+use magis_llm::memory::KvType;
+use magis_llm::placement::{LARGEST_CONTEXT, SMALL_BATCH};
 use magis_llm::protocol::{FromWorker, Load, Loaded, RequestId, Stats, ToWorker};
 use magis_llm::{
     ChatReply, ChatRequest, GenerateRequest, LanguageModel, LlmError, Message, ModelCard, PromptText, ScoreReply,
     ScoreRequest, TokenEditReply, TokenEditRequest, TokenSink, Urgency,
 };
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex as AsyncMutex;
@@ -33,8 +36,8 @@ pub struct WorkerCommand {
     pub priority: Priority,
 }
 
-/// Which model to load, and how.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Which model to load, and how. What is none is chosen by the engine, so that it fits.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoadRequest {
     pub file: PathBuf,
     /// Its SHA-256 in hexadecimal, as known to the caller; it is not verified again.
@@ -43,6 +46,28 @@ pub struct LoadRequest {
     pub context: Option<u32>,
     /// Threads to compute with; none: the physical cores.
     pub threads: Option<u32>,
+    /// The most tokens of a context that is not asked for.
+    pub most_context: Option<u32>,
+    pub kv_type: Option<KvType>,
+    /// Layers on the graphics device, the output counted as the first; 0: no device is looked for.
+    pub gpu_layers: Option<u32>,
+    /// Layers on the device whose experts stay in main memory.
+    pub host_experts: Option<u32>,
+}
+
+impl LoadRequest {
+    fn load(&self) -> Load {
+        Load {
+            path: self.file.clone(),
+            context: self.context,
+            threads: self.threads,
+            batch: None,
+            most_context: self.most_context,
+            kv_type: self.kv_type,
+            gpu_layers: self.gpu_layers,
+            host_experts: self.host_experts,
+        }
+    }
 }
 
 /// A model in a worker process. Calls that are open at the same time are carried out side by side.
@@ -59,6 +84,7 @@ struct Worker {
     patience: Duration,
     link: AsyncMutex<State>,
     restarts: Mutex<Vec<String>>,
+    deaths: AtomicU32,
 }
 
 /// How long a worker may compute without a word. The longest step of a large model on a small machine takes less.
@@ -86,7 +112,22 @@ impl WorkerModel {
         patience: Duration,
     ) -> Result<Self, LlmError> {
         let begun = Instant::now();
-        let (link, loaded) = launch(&command, &load, load.context, None, patience).await?;
+        let mut restarts = Vec::new();
+        let first = load.load();
+        let (link, loaded) = match launch(&command, &first, patience).await {
+            Err(NotLaunched::Died(reason)) => {
+                warn!("worker died while it was loading; it is started again with less");
+                let smaller = smaller(&first);
+                let launched = launch(&command, &smaller, patience).await;
+                restarts.push(format!(
+                    "while the model was loaded: {reason}; it was loaded again with less"
+                ));
+                launched
+            }
+            other => other,
+        }
+        .map_err(|error| error.of(&load.file))?;
+        restarts.extend(loaded.notes.iter().cloned());
         info!(
             context = loaded.context,
             threads = loaded.threads,
@@ -107,7 +148,8 @@ impl WorkerModel {
             request: load,
             patience,
             link: AsyncMutex::new(State::Running(link)),
-            restarts: Mutex::default(),
+            restarts: Mutex::new(restarts),
+            deaths: AtomicU32::new(0),
         };
         Ok(Self {
             worker: Arc::new(worker),
@@ -216,7 +258,8 @@ impl Worker {
         Err(LlmError::WorkerDied { reason })
     }
 
-    /// Returns the running worker, or a new one where it died: with steps half as large, in case memory was the cause.
+    /// Returns the running worker, or a new one where it died: with steps half as large, in case memory was the cause; after
+    /// a second death without the graphics device, in case that was.
     async fn living_link(&self) -> Result<Arc<Link>, LlmError> {
         let mut state = self.link.lock().await;
         let State::Running(link) = &*state else {
@@ -233,9 +276,17 @@ impl Worker {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(reason);
-        let batch = Some(self.loaded.batch / 2);
-        let context = Some(self.loaded.context);
-        let (link, _) = launch(&self.command, &self.request, context, batch, self.patience).await?;
+        let deaths = self.deaths.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut load = Load {
+            context: Some(self.loaded.context),
+            batch: Some(self.loaded.batch / 2),
+            ..self.request.load()
+        };
+        if deaths > 1 && self.loaded.placed.gpu_layers > 0 {
+            load.gpu_layers = Some(0);
+        }
+        let launched = launch(&self.command, &load, self.patience).await;
+        let (link, _) = launched.map_err(|error| error.of(&self.request.file))?;
         *state = State::Running(Arc::clone(&link));
         Ok(link)
     }
@@ -362,42 +413,57 @@ impl LanguageModel for WorkerModel {
     }
 }
 
+/// Why a worker with a model was not started.
+enum NotLaunched {
+    Failed(LlmError),
+    /// The system does not start it.
+    NotStarted(String),
+    /// Its process ended while it was loading.
+    Died(String),
+}
+
+impl NotLaunched {
+    fn of(self, file: &Path) -> LlmError {
+        let reason = match self {
+            Self::Failed(error) => return error,
+            Self::NotStarted(reason) => reason,
+            Self::Died(reason) => format!("the worker ended while it was read, also with less: {reason}"),
+        };
+        LlmError::Load {
+            file: file.display().to_string(),
+            reason,
+        }
+    }
+}
+
+/// Returns what to try after a worker died while it was loading: memory or the graphics device may have been the cause.
+fn smaller(load: &Load) -> Load {
+    Load {
+        batch: Some(SMALL_BATCH),
+        most_context: Some(load.most_context.unwrap_or(LARGEST_CONTEXT) / 2),
+        gpu_layers: Some(0),
+        ..load.clone()
+    }
+}
+
 /// Starts a worker and loads the model in it.
-async fn launch(
-    command: &WorkerCommand,
-    request: &LoadRequest,
-    context: Option<u32>,
-    batch: Option<u32>,
-    patience: Duration,
-) -> Result<(Arc<Link>, Loaded), LlmError> {
-    let refused = |reason: String| LlmError::Load {
-        file: request.file.display().to_string(),
-        reason,
-    };
+async fn launch(command: &WorkerCommand, load: &Load, patience: Duration) -> Result<(Arc<Link>, Loaded), NotLaunched> {
     let link = Link::start(command, patience).map_err(|error| {
-        refused(format!(
+        NotLaunched::NotStarted(format!(
             "its worker {} does not start: {error}",
             command.program.display()
         ))
     })?;
     let link = Arc::new(link);
-    let load = Load {
-        path: request.file.clone(),
-        context,
-        threads: request.threads,
-        batch,
-    };
+    let load = load.clone();
     let mut call: Call = link
         .call(|id| ToWorker::Load { id, load })
-        .map_err(|error| refused(format!("its path is odd: {error}")))?;
+        .map_err(|error| NotLaunched::NotStarted(format!("its path is odd: {error}")))?;
     match call.next().await {
         Some(FromWorker::Loaded { loaded, .. }) => Ok((link, loaded)),
-        Some(FromWorker::Failed { error, .. }) => Err(error),
-        Some(_) => Err(unexpected()),
-        None => Err(refused(format!(
-            "the worker ended while it was read: {}",
-            link.ended().await
-        ))),
+        Some(FromWorker::Failed { error, .. }) => Err(NotLaunched::Failed(error)),
+        Some(_) => Err(NotLaunched::Failed(unexpected())),
+        None => Err(NotLaunched::Died(link.ended().await)),
     }
 }
 

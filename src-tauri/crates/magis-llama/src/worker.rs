@@ -3,7 +3,7 @@
 //! One thread reads, so that a cancelled call ends while it is computed and the process ends when its parent does; the
 //! other computes. Restarting is the parent's business.
 
-use crate::engine::{Answer, Ask, CallEvent, Engine, LlamaError};
+use crate::engine::{self, Answer, Ask, CallEvent, Engine, LlamaError};
 use magis_llm::LlmError;
 use magis_llm::protocol::{FromWorker, Load, RequestId, ToWorker, from_line, to_line};
 use magis_sandbox::Pledge;
@@ -65,14 +65,30 @@ pub fn run(mut input: impl BufRead + Send + 'static, output: impl Write) -> Exit
 /// template are a stranger's.
 fn keep_what_is_needed(first: &str) -> Result<(), String> {
     /// Libraries, and what they read to know the processor and its memory.
-    const OF_THE_SYSTEM: [&str; 6] = ["/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc", "/sys"];
+    const OF_THE_SYSTEM: [&str; 7] = [
+        "/usr",
+        "/lib",
+        "/lib64",
+        "/etc/ld.so.cache",
+        "/etc/vulkan",
+        "/proc",
+        "/sys",
+    ];
     let mut readable: Vec<PathBuf> = OF_THE_SYSTEM.map(PathBuf::from).into();
     #[cfg(feature = "dynamic-backends")]
     readable.extend(crate::engine::variants::folder());
+    let mut devices = Vec::new();
     if let Ok(ToWorker::Load { load, .. }) = from_line(first) {
+        if load.gpu_layers != Some(0) {
+            devices = engine::device_files();
+        }
         readable.push(load.path);
     }
-    let pledge = Pledge { readable, memory: None };
+    let pledge = Pledge {
+        readable,
+        devices,
+        memory: None,
+    };
     pledge.take().map(drop).map_err(|error| error.to_string())
 }
 
@@ -440,6 +456,7 @@ mod tests {
                 context: None,
                 threads: None,
                 batch: None,
+                ..Load::default()
             };
             let refused = Engine::load(&load, Arc::default()).err().unwrap().to_string();
             assert!(refused.contains(part), "{refused}");

@@ -1,6 +1,10 @@
 //! The worker as the system sees it: what it gets from its parent, and what it leaves to others.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails where something is missing"
+)]
 
 use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
 use magis_llm::protocol::TemplateOrigin;
@@ -24,6 +28,7 @@ async fn started(model: &Gguf, priority: Priority) -> Result<WorkerModel, LlmErr
         sha256: String::new(),
         context: Some(512),
         threads: Some(1),
+        ..LoadRequest::default()
     };
     WorkerModel::start(command, load).await
 }
@@ -125,6 +130,7 @@ async fn a_worker_that_says_one_thing_without_end_is_ended() {
         sha256: String::new(),
         context: None,
         threads: None,
+        ..LoadRequest::default()
     };
     let Err(error) = WorkerModel::start(command, load).await else {
         panic!("it was loaded")

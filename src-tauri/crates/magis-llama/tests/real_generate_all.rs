@@ -22,6 +22,7 @@ async fn load_with(context: u32) -> WorkerModel {
         sha256: "not verified here".to_owned(),
         context: Some(context),
         threads: Some(1),
+        ..LoadRequest::default()
     };
     let worker = WorkerCommand {
         program: env!("CARGO_BIN_EXE_magis-llama-worker").into(),

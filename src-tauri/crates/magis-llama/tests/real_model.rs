@@ -34,6 +34,7 @@ async fn load_with(context: Option<u32>) -> WorkerModel {
         sha256: "not verified here".to_owned(),
         context,
         threads: Some(1),
+        ..LoadRequest::default()
     };
     WorkerModel::start(worker(), load).await.unwrap()
 }
@@ -371,6 +372,7 @@ async fn smollm2_cut_short_is_refused_with_its_size() {
         sha256: String::new(),
         context: None,
         threads: None,
+        ..LoadRequest::default()
     };
     let error = WorkerModel::start(worker(), load).await.err().unwrap();
     assert!(matches!(error, LlmError::Load { .. }), "{error}");

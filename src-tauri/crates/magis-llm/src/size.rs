@@ -95,7 +95,8 @@ impl ModelSize {
         size
     }
 
-    fn add_weights<'a>(&mut self, tensors: impl IntoIterator<Item = TensorSize<'a>>) {
+    /// Adds the weights of a further file of the model.
+    pub fn add_weights<'a>(&mut self, tensors: impl IntoIterator<Item = TensorSize<'a>>) {
         let (mut reordered, mut others) = (0_u64, 0_u64);
         for TensorSize { name, bytes, storage } in tensors {
             let place = match layer_of(name) {

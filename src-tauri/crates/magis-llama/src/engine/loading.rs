@@ -2,6 +2,8 @@
 
 use super::cache::Cache;
 use super::core::Core;
+use super::devices::{self, DeviceIndex};
+use super::header::Header;
 use super::machine::Waits;
 use super::native::{CacheKind, Context, ContextSize};
 use super::prompt::Tokenizer;
@@ -10,15 +12,15 @@ use super::snapshots::Snapshots;
 use super::thread_tuner::ThreadTuner;
 #[cfg(feature = "dynamic-backends")]
 use super::variants;
-use super::{Engine, header, machine, native};
+use super::{Engine, machine, native, weights};
 use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
-use llama_cpp_2::model::params::LlamaModelParams;
 use magis_core::harmless_name;
-use magis_core::text::bytes;
 use magis_llm::LlmError;
-use magis_llm::memory::{ContextMemory, Sequences};
-use magis_llm::protocol::{Load, Loaded, Stats};
+use magis_llm::memory::Sequences;
+use magis_llm::placement::{Machine, OUTPUTS, Placement, SMALLEST_BATCH, place};
+use magis_llm::protocol::{Device, Load, Loaded, Placed, Stats, UnusedLibrary};
+use magis_llm::size::ModelSize;
 use magis_platform::memory;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,27 +32,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// Tokens of one step: large enough for the matrix kernels, small enough for the logits' memory.
-const BATCH: u32 = 512;
-/// Less would make no step use less memory worth speaking of.
-const SMALLEST_BATCH: u32 = 64;
 const _: () = assert!(
     Sequences::ATTENTION.count() <= OUTPUTS
         && Sequences::SLIDING_WINDOW.count() + Sequences::SLIDING_WINDOW.kept <= OUTPUTS
-        && OUTPUTS <= SMALLEST_BATCH,
-    "llama.cpp insists on a row of logits for each sequence"
+        && OUTPUTS < SMALLEST_BATCH,
+    "llama.cpp insists on a row of logits for each sequence, and from 64 rows on it computes attention with other rounding"
 );
-/// Tokens of one step whose logits are wanted. Each logit row of a large vocabulary is 600 KiB.
-const OUTPUTS: u32 = FEW_ROWS as u32;
-/// The largest context taken unasked: beyond it small models get distracted.
-const LARGEST_CONTEXT: u32 = 32_768;
-/// A context below this is of no use to a run.
-const SMALLEST_CONTEXT: u32 = 1024;
-/// What saved states of recurrent layers may take at least, and at the most, in bytes.
+/// What saved states of recurrent layers and saved sequences may take at least, and at the most, in bytes.
 const SMALLEST_SNAPSHOTS: u64 = 256 << 20;
 const LARGEST_SNAPSHOTS: u64 = 4 << 30;
-/// Left to the rest of the system, in bytes.
-const RESERVE: u64 = 1 << 30;
 
 impl Engine {
     /// Loads a model. While `abort` is set, whatever runs ends as cancelled; the caller clears it.
@@ -59,57 +49,78 @@ impl Engine {
     /// When the file is no model, memory does not hold it or its context, or loading is cancelled.
     pub fn load(load: &Load, abort: Arc<AtomicBool>) -> Result<Self, LlmError> {
         let refused = |reason| refused(&load.path, reason);
-        let size = check_file(&load.path).map_err(refused)?;
-        let memory = memory::available();
-        if let Some(memory) = memory.filter(|memory| *memory < size) {
-            let reason = format!(
-                "it needs {} of memory and {} are free; choose a smaller model",
-                bytes(size),
-                bytes(memory)
-            );
-            return Err(refused(reason));
-        }
-        let model = load_file(&load.path, size, &abort)?;
-        let trained = model.n_ctx_train();
-        let need = header::context_memory(&model, &load.path);
-        let left = memory.map(|memory| memory.saturating_sub(size));
-        let context = context_size(load.context, trained, need, left).map_err(refused)?;
-        let threads = load
-            .threads
-            .filter(|threads| *threads > 0)
-            .unwrap_or_else(machine::physical_cores);
-        let batch = load.batch.unwrap_or(BATCH).clamp(SMALLEST_BATCH, BATCH).min(context);
-        let shape = ContextSize {
-            context,
-            batch,
-            outputs: OUTPUTS,
-            sequences: match CacheKind::of(&model) {
-                CacheKind::Attention => Sequences::ATTENTION,
-                CacheKind::SlidingWindow(_) => Sequences::SLIDING_WINDOW,
-                CacheKind::Recurrent => Sequences::RECURRENT,
-            },
-            threads,
-        };
-        let context = Context::new(&model, shape, Arc::clone(&abort)).ok_or_else(|| {
+        check_file(&load.path).map_err(refused)?;
+        native::install_log();
+        native::take_errors();
+        backend().map_err(refused)?;
+        let header = Header::read(&load.path).ok_or_else(|| {
             let said = native::take_errors().join("; ");
-            refused(format!(
-                "no context of {context} tokens could be made ({said}); ask for a smaller one"
-            ))
+            refused(format!("its header cannot be read ({said}); download it again"))
         })?;
+        let size = header.architecture().map(|architecture| header.size(&architecture));
+        let size = size.map_err(refused)?;
+        drop(header);
+        let (devices, unused_libraries) = devices(load.gpu_layers);
+        let device = devices
+            .first()
+            .filter(|(_, device)| !device.shares_memory || load.gpu_layers.is_some());
+        let machine = Machine {
+            main: memory::available().unwrap_or(u64::MAX),
+            device: device.map(|(_, device)| device.free),
+        };
+        let file = ModelFile {
+            path: &load.path,
+            size: &size,
+            device: device.map(|(index, _)| *index),
+            threads: load
+                .threads
+                .filter(|threads| *threads > 0)
+                .unwrap_or_else(machine::physical_cores),
+        };
+        let mut wishes = load.wishes();
+        let mut notes = Vec::new();
+        let mut placement = place(machine, &size, &wishes).map_err(|error| refused(error.to_string()))?;
+        let (model, context) = match file.load(&placement, &abort) {
+            Err(Unloaded::NoMemory(said)) => {
+                wishes = wishes.smaller_than(placement.context, placement.gpu_layers);
+                let first = placement.context;
+                placement = place(machine, &size, &wishes).map_err(|error| refused(error.to_string()))?;
+                notes.push(format!(
+                    "no memory was left for a context of {first} tokens ({said}); it was loaded again with {}",
+                    placement.context
+                ));
+                file.load(&placement, &abort)
+            }
+            other => other,
+        }
+        .map_err(|unloaded| unloaded.error(&load.path))?;
         let tokenizer = Tokenizer::new(&model);
+        let shape = context.shape();
         let loaded = Loaded {
             name: name(&model, &load.path),
-            context: context.shape().context,
-            trained_context: trained,
-            threads,
-            batch,
+            context: shape.context,
+            trained_context: model.n_ctx_train(),
+            threads: shape.threads,
+            batch: shape.batch,
             model_bytes: model.size(),
-            cache_bytes: need.bytes(context.shape().context),
+            cache_bytes: size.context().bytes_with(shape.context, placement.kv_type),
             template: tokenizer.template_origin(),
             fills_in: tokenizer.fills_in(),
+            placed: Placed {
+                kv_type: placement.kv_type,
+                gpu_layers: placement.gpu_layers,
+                host_experts: placement.host_experts,
+                loading: placement.loading,
+                main_bytes: placement.need.main,
+                device_bytes: placement.need.device,
+            },
+            devices: devices.into_iter().map(|(_, device)| device).collect(),
+            unused_libraries,
+            notes,
         };
+        let left = memory::available().unwrap_or(0);
         let core = Core {
-            cache: Cache::new(shape.sequences.kept, context.shape().context, context.memory()),
+            cache: Cache::new(shape.sequences.kept, shape.context, context.memory()),
             context,
             snapshots: Snapshots::new(snapshot_bytes(left)),
             tokenizer: Rc::new(tokenizer),
@@ -119,10 +130,10 @@ impl Engine {
             reserved: 0,
             writing: 0,
             drafts: true,
-            schedule: Schedule::new(batch as usize),
+            schedule: Schedule::new(shape.batch as usize),
             model,
             constraints: None,
-            thread_tuner: ThreadTuner::new(threads),
+            thread_tuner: ThreadTuner::new(shape.threads),
             waits: Waits::default(),
             begun: Instant::now(),
             clock: Instant::now(),
@@ -139,31 +150,90 @@ impl Engine {
     }
 }
 
-/// Returns the bytes that saved states may take: a quarter of the memory that is left, within bounds.
-fn snapshot_bytes(left: Option<u64>) -> usize {
-    (left.unwrap_or(0) / 4).clamp(SMALLEST_SNAPSHOTS, LARGEST_SNAPSHOTS) as usize
+/// Returns the bytes that snapshots may take: a quarter of the memory that is left, within bounds.
+fn snapshot_bytes(left: u64) -> usize {
+    (left / 4).clamp(SMALLEST_SNAPSHOTS, LARGEST_SNAPSHOTS) as usize
 }
 
-/// Reads the model's file into memory, or maps it. Cancelled when `abort` is set meanwhile.
-fn load_file(path: &Path, size: u64, abort: &Arc<AtomicBool>) -> Result<Arc<LlamaModel>, LlmError> {
-    let refused = |reason| refused(path, reason);
-    native::install_log();
-    native::take_errors();
-    let backend = backend().map_err(refused)?;
-    let progress = Arc::clone(abort);
-    let params = LlamaModelParams::default()
-        .with_use_mmap(true)
-        .with_progress_callback(move |_| !progress.load(Ordering::Relaxed));
-    let model = LlamaModel::load_from_file(backend, path, &params);
-    if abort.load(Ordering::Relaxed) {
-        return Err(LlmError::Cancelled);
+/// A model file, and what it is loaded with.
+struct ModelFile<'a> {
+    path: &'a Path,
+    size: &'a ModelSize,
+    device: Option<DeviceIndex>,
+    threads: u32,
+}
+
+/// Why a model with its context was not loaded.
+enum Unloaded {
+    Cancelled,
+    /// There is less memory than was thought.
+    NoMemory(String),
+    /// llama.cpp refuses the file.
+    Refused(String),
+}
+
+impl ModelFile<'_> {
+    /// Loads the weights where a placement puts them, and makes the context.
+    fn load(&self, placement: &Placement, abort: &Arc<AtomicBool>) -> Result<(Arc<LlamaModel>, Context), Unloaded> {
+        native::take_errors();
+        let weights = weights::load(self.path, placement, self.size.layers_ahead, self.device, abort);
+        if abort.load(Ordering::Relaxed) {
+            return Err(Unloaded::Cancelled);
+        }
+        let model = Arc::new(weights.ok_or_else(|| {
+            let said = native::take_errors().join("; ");
+            if said.contains("alloc") {
+                Unloaded::NoMemory(said)
+            } else {
+                Unloaded::Refused(said)
+            }
+        })?);
+        let shape = ContextSize {
+            context: placement.context,
+            batch: placement.batch,
+            outputs: OUTPUTS,
+            sequences: match CacheKind::of(&model) {
+                CacheKind::Attention => Sequences::ATTENTION,
+                CacheKind::SlidingWindow(_) => Sequences::SLIDING_WINDOW,
+                CacheKind::Recurrent => Sequences::RECURRENT,
+            },
+            kv_type: placement.kv_type,
+            threads: self.threads,
+        };
+        let context = Context::new(&model, shape, Arc::clone(abort));
+        let context = context.ok_or_else(|| Unloaded::NoMemory(native::take_errors().join("; ")))?;
+        Ok((model, context))
     }
-    model.map(Arc::new).map_err(|_| {
-        let said = native::take_errors().join("; ");
-        refused(format!(
-            "llama.cpp refuses the file of {size} bytes ({said}); download it again"
-        ))
-    })
+}
+
+impl Unloaded {
+    fn error(self, path: &Path) -> LlmError {
+        let reason = match self {
+            Self::Cancelled => return LlmError::Cancelled,
+            Self::NoMemory(said) => {
+                format!(
+                    "there is not enough memory for it ({said}); close other programs, or ask for a smaller context"
+                )
+            }
+            Self::Refused(said) if said.contains("unknown model architecture") => {
+                format!("this version does not know its kind ({said}); choose another model")
+            }
+            Self::Refused(said) => format!("llama.cpp refuses the file ({said}); download it again"),
+        };
+        refused(path, reason)
+    }
+}
+
+/// Returns the devices beside the processor, unless none are wanted, and the libraries of such that cannot be loaded.
+fn devices(gpu_layers: Option<u32>) -> (Vec<(DeviceIndex, Device)>, Vec<UnusedLibrary>) {
+    if gpu_layers == Some(0) {
+        return (Vec::new(), Vec::new());
+    }
+    #[cfg(feature = "dynamic-backends")]
+    let unused = variants::load_devices();
+    #[cfg(not(feature = "dynamic-backends"))]
+    let unused = Vec::new();
+    (devices::list(), unused)
 }
 
 fn refused(path: &Path, reason: String) -> LlmError {
@@ -183,8 +253,8 @@ fn backend() -> Result<&'static LlamaBackend, String> {
     backend.as_ref().map_err(Clone::clone)
 }
 
-/// Returns the file's size, if it can be a model.
-fn check_file(path: &Path) -> Result<u64, String> {
+/// Checks whether a file can be a model.
+fn check_file(path: &Path) -> Result<(), String> {
     let mut file = File::open(path).map_err(|error| error.to_string())?;
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     if !metadata.is_file() {
@@ -192,7 +262,7 @@ fn check_file(path: &Path) -> Result<u64, String> {
     }
     let mut magic = [0; 4];
     match file.read_exact(&mut magic) {
-        Ok(()) if &magic == b"GGUF" => Ok(metadata.len()),
+        Ok(()) if &magic == b"GGUF" => Ok(()),
         Ok(()) => Err("it is not a GGUF file; only models in this form can be used".to_owned()),
         Err(_) => Err(format!(
             "it has {} bytes and is no model; download it again",
@@ -211,72 +281,40 @@ fn name(model: &LlamaModel, path: &Path) -> String {
         .unwrap_or_else(of_file)
 }
 
-/// Returns the context in tokens: as asked, or what model and memory allow.
-fn context_size(asked: Option<u32>, trained: u32, need: ContextMemory, memory: Option<u64>) -> Result<u32, String> {
-    let room = memory.map_or(u64::MAX, |memory| {
-        memory.saturating_sub(RESERVE).saturating_sub(need.states()) / need.per_token.max(1)
-    });
-    let fits = u32::try_from(room).unwrap_or(u32::MAX);
-    match asked {
-        Some(0) => Err("a context of 0 tokens was asked for".to_owned()),
-        Some(asked) if asked > trained => Err(format!(
-            "a context of {asked} tokens was asked for, and it was trained on {trained}"
-        )),
-        Some(asked) if asked > fits => {
-            let needed = bytes(need.bytes(asked));
-            Err(format!(
-                "a context of {asked} tokens needs {needed}, and the free memory holds {fits} tokens"
-            ))
-        }
-        Some(asked) => Ok(asked),
-        None if fits < SMALLEST_CONTEXT.min(trained) => Err(format!(
-            "the free memory holds a context of {fits} tokens only; choose a smaller model"
-        )),
-        None => Ok((trained.min(LARGEST_CONTEXT).min(fits) / 256 * 256).max(SMALLEST_CONTEXT.min(trained))),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const GIB: u64 = 1 << 30;
-
-    fn check(asked: Option<u32>, trained: u32, memory: Option<u64>, expected: Option<u32>) {
-        let need = ContextMemory {
-            per_token: 28 << 10,
-            per_sequence: 0,
-        };
-        let context = context_size(asked, trained, need, memory);
-        assert_eq!(context.as_ref().ok(), expected.as_ref(), "{context:?}");
-    }
+    use magis_testkit::TinyModel;
 
     #[test]
-    fn the_context_is_what_model_and_memory_allow() {
-        check(None, 131_072, Some(64 * GIB), Some(32_768));
-        check(None, 8192, None, Some(8192));
-        check(None, 32_768, Some(GIB + (280 << 20)), Some(10_240));
-        check(None, 512, Some(8 * GIB), Some(512));
-        check(None, 32_768, Some(GIB), None);
-    }
-
-    #[test]
-    fn the_states_of_all_sequences_come_before_the_context() {
-        let need = ContextMemory {
-            per_token: 32 << 10,
-            per_sequence: 50 << 20,
-        };
-        let states = need.per_sequence * u64::from(Sequences::RECURRENT.count());
-        let context = |memory| context_size(None, 32_768, need, Some(GIB + memory));
-        assert_eq!(context(states + (2048 << 15)), Ok(2048));
-        assert!(context(states).is_err());
-    }
-
-    #[test]
-    fn an_asked_context_is_kept_or_refused() {
-        check(Some(2048), 32_768, Some(8 * GIB), Some(2048));
-        check(Some(40_000), 32_768, Some(8 * GIB), None);
-        check(Some(32_768), 32_768, Some(GIB + (28 << 20)), None);
-        check(Some(0), 32_768, None, None);
+    fn what_is_predicted_is_what_llama_cpp_reserves() {
+        let folder = tempfile::tempdir().unwrap();
+        for model in TinyModel::ALL {
+            let path = folder.path().join(model.architecture());
+            std::fs::write(&path, model.gguf().bytes()).unwrap();
+            let load = Load {
+                path: path.clone(),
+                context: Some(4096),
+                threads: Some(1),
+                ..Load::default()
+            };
+            let engine = Engine::load(&load, Arc::default()).unwrap();
+            let buffers = ["KV buffer size = ", "RS buffer size = ", "compute buffer size = "];
+            let reserved = buffers.map(native::take_reported_bytes);
+            let predicted = engine.loaded().cache_bytes;
+            let (token, sequence) = model.context_memory();
+            let states = sequence * u64::from(Sequences::RECURRENT.count());
+            assert_eq!(predicted, 4096 * token + states, "{model:?}");
+            let step = Header::read(&path).unwrap().size(model.architecture()).step(4096, 512);
+            let parts = [4096 * token, states, step];
+            // Of a step only half a megabyte is kept between layers, so that roundings weigh more than elsewhere.
+            for ((part, reserved), slack) in parts.into_iter().zip(reserved).zip([1 << 13, 1 << 13, 1 << 19]) {
+                let allowed = reserved / 10 + slack;
+                assert!(
+                    part.abs_diff(reserved) <= allowed,
+                    "{model:?}: {part} bytes predicted, {reserved} reserved"
+                );
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@
 use super::thread_tuner::Threads;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
-use magis_llm::memory::Sequences;
+use magis_llm::memory::{KvType, Sequences};
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,6 +57,7 @@ pub struct ContextSize {
     pub outputs: u32,
     /// Which sequences there are.
     pub sequences: Sequences,
+    pub kv_type: KvType,
     pub threads: u32,
 }
 
@@ -153,6 +154,9 @@ impl Context {
         params.n_outputs_max = shape.outputs;
         params.n_threads = shape.threads as i32;
         params.n_threads_batch = shape.threads as i32;
+        if shape.kv_type == KvType::Q8 {
+            (params.type_k, params.type_v) = (sys::GGML_TYPE_Q8_0, sys::GGML_TYPE_Q8_0);
+        }
         params.kv_unified = true;
         params.swa_full = true;
         params.no_perf = true;

@@ -21,6 +21,36 @@ pub enum Priority {
     Lowest,
 }
 
+/// How a worker behaves beside other programs, as a person chooses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manners {
+    /// As any other program.
+    Full,
+    /// Behind what a person does meanwhile.
+    Polite,
+    /// Behind everything, with half of the cores.
+    Background,
+}
+
+impl Manners {
+    /// Returns the priority of its process.
+    pub fn priority(self) -> Priority {
+        match self {
+            Self::Full => Priority::Normal,
+            Self::Polite => Priority::BelowNormal,
+            Self::Background => Priority::Lowest,
+        }
+    }
+
+    /// Returns the threads it computes with on so many cores.
+    pub fn threads(self, cores: u32) -> u32 {
+        match self {
+            Self::Full | Self::Polite => cores,
+            Self::Background => (cores / 2).max(1),
+        }
+    }
+}
+
 impl Priority {
     /// Sets it for a process that is going to be started.
     #[cfg(windows)]
@@ -51,3 +81,19 @@ impl Priority {
 const BELOW_NORMAL_PRIORITY_CLASS: u32 = 0x4000;
 #[cfg(windows)]
 const IDLE_PRIORITY_CLASS: u32 = 0x40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_the_background_half_of_the_cores_are_left() {
+        let all = [Manners::Full, Manners::Polite, Manners::Background];
+        assert_eq!(all.map(|manners| manners.threads(8)), [8, 8, 4]);
+        assert_eq!(Manners::Background.threads(1), 1);
+        assert_eq!(
+            all.map(Manners::priority),
+            [Priority::Normal, Priority::BelowNormal, Priority::Lowest]
+        );
+    }
+}

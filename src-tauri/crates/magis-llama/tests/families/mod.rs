@@ -41,6 +41,7 @@ impl Family {
             context: Some(CONTEXT),
             threads: Some(1),
             batch: None,
+            ..Load::default()
         };
         Engine::load(&load, abort).unwrap()
     }
