@@ -138,6 +138,7 @@ impl Settings {
             context: self.context,
             threads: self.threads,
             memory: self.memory_limit,
+            ..EngineLimits::default()
         }
     }
 }

@@ -42,7 +42,9 @@ pub use whole_file::write_whole;
 
 /// The model as a front end meets it: loaded in a worker process, or given.
 pub mod model {
-    pub use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel, worker};
+    pub use magis_llama::{LoadRequest, Manners, Priority, WorkerCommand, WorkerModel, worker};
+    pub use magis_llm::memory::KvType;
+    pub use magis_llm::protocol::Loaded;
     pub use magis_llm::{LanguageModel, LlmError};
     pub use magis_remote::{EngineAddress, EngineKey, EngineModel, KEY_VARIABLE, KeySource};
 }

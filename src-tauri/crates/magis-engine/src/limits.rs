@@ -1,6 +1,8 @@
 //! What the engine may take of the machine, and the context that comes of it.
 
 use crate::EngineError;
+use magis_llama::{Manners, WorkerCommand, physical_cores};
+use magis_llm::memory::KvType;
 use magis_models::{Fit, MINIMUM_CONTEXT, ModelFile, fits};
 use magis_platform::memory;
 
@@ -17,9 +19,34 @@ pub struct EngineLimits {
     pub threads: Option<u32>,
     /// Bytes of memory for the model with its context; none: what is available when it is loaded.
     pub memory: Option<u64>,
+    /// How keys and values are stored; none: as precise as the memory allows.
+    pub kv_type: Option<KvType>,
+    /// Layers on the graphics device, the output counted as the first; none: as many as it holds.
+    pub gpu_layers: Option<u32>,
+    /// Layers on the device whose experts stay in main memory; none: as few as need be.
+    pub host_experts: Option<u32>,
+    /// How the model's worker behaves beside other programs; none: as the front end that starts it.
+    pub manners: Option<Manners>,
 }
 
 impl EngineLimits {
+    /// Returns how a worker is started that behaves as it is asked to.
+    pub(crate) fn worker(&self, usual: &WorkerCommand) -> WorkerCommand {
+        let priority = self.manners.map_or(usual.priority, Manners::priority);
+        WorkerCommand {
+            priority,
+            ..usual.clone()
+        }
+    }
+
+    /// Returns the threads to compute with, where that is not left to the worker.
+    pub(crate) fn threads_wanted(&self) -> Option<u32> {
+        self.threads.or_else(|| match self.manners? {
+            manners @ Manners::Background => Some(manners.threads(physical_cores())),
+            Manners::Full | Manners::Polite => None,
+        })
+    }
+
     /// Returns bytes of memory that a model with its context may take now.
     pub fn memory_now(&self) -> u64 {
         let available = memory::available().unwrap_or(u64::MAX);

@@ -85,7 +85,7 @@ impl Magis {
     /// # Errors
     /// When there is no such model, or its file cannot be loaded.
     pub async fn load_named(&self, name: &str, limits: &EngineLimits) -> Result<WorkerModel, EngineError> {
-        Ok(WorkerModel::start(self.worker.clone(), self.load_request(name, limits)?).await?)
+        Ok(WorkerModel::start(limits.worker(&self.worker), self.load_request(name, limits)?).await?)
     }
 
     /// Returns what the worker is told to load.
@@ -95,8 +95,13 @@ impl Magis {
         Ok(LoadRequest {
             sha256: file.sha256.to_string(),
             file: file.path,
-            context: Some(context),
-            threads: limits.threads,
+            // A context that is not asked for may turn out smaller, where memory was taken meanwhile.
+            context: limits.context.map(|_| context),
+            most_context: Some(context),
+            threads: limits.threads_wanted(),
+            kv_type: limits.kv_type,
+            gpu_layers: limits.gpu_layers,
+            host_experts: limits.host_experts,
         })
     }
 

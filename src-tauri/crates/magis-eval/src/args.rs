@@ -148,6 +148,7 @@ impl ModelArgs {
             context: self.context,
             threads: self.threads,
             memory: None,
+            ..EngineLimits::default()
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use magis_core::text::parse_bytes;
+use magis_engine::model::{KvType, Manners};
 use magis_engine::{Effort, EngineLimits};
 use std::path::PathBuf;
 
@@ -131,6 +132,55 @@ pub struct EngineArgs {
     /// Memory the model may take with its context, as in 6GB [default: what is available]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "How")]
     pub memory: Option<u64>,
+    /// How keys and values are stored [default: with 16 bits, with 8 where memory is short]
+    #[arg(long, value_name = "TYPE", value_enum, help_heading = "How")]
+    pub kv_type: Option<KvTypeArg>,
+    /// Layers of the model on the graphics device, 0 for none [default: as many as it holds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1024), help_heading = "How")]
+    pub gpu_layers: Option<u32>,
+    /// Layers on the graphics device whose experts stay in main memory [default: as few as need be]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1024), help_heading = "How")]
+    pub host_experts: Option<u32>,
+    /// How the model gives way to other programs [default: full]
+    #[arg(long, value_name = "HOW", value_enum, help_heading = "How")]
+    pub manners: Option<MannersArg>,
+}
+
+/// How keys and values are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum KvTypeArg {
+    F16,
+    Q8,
+}
+
+impl From<KvTypeArg> for KvType {
+    fn from(kv_type: KvTypeArg) -> Self {
+        match kv_type {
+            KvTypeArg::F16 => Self::F16,
+            KvTypeArg::Q8 => Self::Q8,
+        }
+    }
+}
+
+/// How the model's worker behaves beside other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum MannersArg {
+    /// As any other program
+    Full,
+    /// Behind what a person does meanwhile
+    Polite,
+    /// Behind everything, with half of the cores
+    Background,
+}
+
+impl From<MannersArg> for Manners {
+    fn from(manners: MannersArg) -> Self {
+        match manners {
+            MannersArg::Full => Self::Full,
+            MannersArg::Polite => Self::Polite,
+            MannersArg::Background => Self::Background,
+        }
+    }
 }
 
 impl EngineArgs {
@@ -140,6 +190,10 @@ impl EngineArgs {
             context: self.context,
             threads: self.threads,
             memory: self.memory,
+            kv_type: self.kv_type.map(Into::into),
+            gpu_layers: self.gpu_layers,
+            host_experts: self.host_experts,
+            manners: self.manners.map(Into::into),
         }
     }
 }

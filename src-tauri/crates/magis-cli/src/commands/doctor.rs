@@ -8,7 +8,7 @@ use crate::failure::{Failure, refuse_existing};
 use crate::render::{Tone, bytes, clean, count, span};
 use crate::screen::Screen;
 use crate::status::StatusLine;
-use magis_engine::model::{LoadRequest, WorkerModel};
+use magis_engine::model::{LoadRequest, Loaded, WorkerModel};
 use magis_engine::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
 use magis_engine::repository::HeadState;
 use magis_engine::sandbox::{Sandbox, SandboxJob, ScratchFolder};
@@ -244,6 +244,7 @@ fn engine(report: &mut Report, model: &ModelFile) -> Result<(), Failure> {
         sha256: model.sha256.to_string(),
         context: Some(wanted),
         threads: None,
+        ..LoadRequest::default()
     };
     let status = StatusLine::new(report.screen);
     status.say(&format!("loading {}", model.id));
@@ -266,7 +267,8 @@ fn engine(report: &mut Report, model: &ModelFile) -> Result<(), Failure> {
                 "{} loads in {took}, {threads}, trained context {}",
                 loaded.name, loaded.trained_context
             );
-            report.ok("engine", &text)
+            report.ok("engine", &text)?;
+            devices(report, &loaded)
         }
         Ok(Err(error)) => report.problem(
             "engine",
@@ -279,6 +281,28 @@ fn engine(report: &mut Report, model: &ModelFile) -> Result<(), Failure> {
             "take a smaller model, or close other programs",
         ),
     }
+}
+
+/// Says what computes beside the processor, and which of the engine's libraries could not be loaded.
+fn devices(report: &Report, loaded: &Loaded) -> Result<(), Failure> {
+    for device in &loaded.devices {
+        let text = format!(
+            "{} ({}, {}): {} of {} free",
+            device.description,
+            device.name,
+            device.library,
+            bytes(device.free),
+            bytes(device.total)
+        );
+        report.ok("device", &text)?;
+    }
+    for library in &loaded.unused_libraries {
+        report.note("device", &format!("{} is not used: {}", library.file, library.reason))?;
+    }
+    for note in &loaded.notes {
+        report.note("engine", note)?;
+    }
+    Ok(())
 }
 
 /// Tries whether tests can be run isolated. Where they cannot, Magis works without running any.
