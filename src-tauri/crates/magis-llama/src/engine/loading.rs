@@ -7,7 +7,7 @@ use super::header::Header;
 use super::machine::Waits;
 use super::native::{CacheKind, Context, ContextSize};
 use super::prompt::Tokenizer;
-use super::schedule::{FEW_ROWS, Schedule};
+use super::schedule::Schedule;
 use super::snapshots::Snapshots;
 use super::thread_tuner::ThreadTuner;
 #[cfg(feature = "dynamic-backends")]
