@@ -20,6 +20,7 @@ mod loops;
 mod machine;
 mod native;
 mod prompt;
+mod reading;
 mod sampler;
 mod schedule;
 mod score;

@@ -6,7 +6,7 @@
 use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, LanguageModel, LlmError, Message, MessageRole, Sampling,
-    ScoreRequest,
+    ScoreRequest, ToolChoice, ToolDeclaration, Tools,
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -393,4 +393,28 @@ async fn smollm2_reports_the_context_it_was_trained_on() {
         (loaded.context, loaded.threads)
     );
     assert!(!model.card().name.is_empty());
+}
+
+#[tokio::test]
+async fn smollm2_calls_a_tool_that_can_be_read() {
+    let model = load().await;
+    let look = ToolDeclaration {
+        name: "read_file".to_owned(),
+        description: "Reads a file.".to_owned(),
+        parameters: json!({ "type": "object", "properties": { "path": { "type": "string", "maxLength": 30 } }, "required": ["path"] }),
+    };
+    let request = ChatRequest {
+        tools: Tools {
+            declared: vec![look],
+            choice: ToolChoice::Required,
+        },
+        ..chat("What stands in src/parser.py?", 100)
+    };
+    let reply = say(&model, &request).await;
+    assert_eq!(reply.unreadable_calls, []);
+    assert!(
+        reply.tool_calls.iter().all(|call| call.arguments["path"].is_string()),
+        "{reply:?}"
+    );
+    assert!(!reply.tool_calls.is_empty(), "{reply:?}");
 }

@@ -7,20 +7,27 @@ use super::constraint::{ConstraintError, Rail};
 use super::loops::LoopDetector;
 use super::native::Token;
 use super::prompt::Tokenizer;
+use super::reading::{Reading, ThinkingEnd};
 use super::sampler::Sampler;
 use super::text::{Released, StopMatcher, Utf8Assembler};
-use magis_llm::{FinishReason, Sampling};
+use magis_llm::{ChatReply, FinishReason, Sampling, Usage};
 
 /// An answer that is being written.
 pub struct PartialAnswer {
+    // With what may be thought before, as long as that goes on.
     most: u32,
+    most_of_text: u32,
     tokens: u32,
     text: String,
     finish: Option<FinishReason>,
+    // Whether a stop text came: nothing is said behind it.
+    stopped: bool,
     // Tokens that belong to it and are not computed yet.
     waiting: Vec<Token>,
     sampler: Sampler,
+    // Followed from where the text begins: what is thought before is free.
     rail: Option<Rail>,
+    reading: Option<Reading>,
     characters: Utf8Assembler,
     stops: StopMatcher,
     loops: LoopDetector,
@@ -28,16 +35,27 @@ pub struct PartialAnswer {
 }
 
 impl PartialAnswer {
-    /// Creates an answer of `most` tokens at the most, which ends before any of `stop`.
-    pub fn new(sampling: Sampling, most: u32, stop: &[String], mut rail: Option<Rail>) -> Self {
+    /// Creates an answer of `most` tokens at the most behind what is thought; its text ends before any of `stop`.
+    pub fn new(
+        sampling: Sampling,
+        most: u32,
+        stop: &[String],
+        mut rail: Option<Rail>,
+        reading: Option<Reading>,
+    ) -> Self {
+        let thinks = reading.as_ref().is_some_and(Reading::is_thinking);
+        let begin = rail.as_mut().filter(|_| !thinks).map(Rail::begin);
         Self {
-            most,
+            most: most.saturating_add(reading.as_ref().map_or(0, Reading::most_before)),
+            most_of_text: most,
             tokens: 0,
             text: String::new(),
             finish: None,
-            waiting: rail.as_mut().map(Rail::begin).unwrap_or_default(),
+            stopped: false,
+            waiting: begin.unwrap_or_default(),
             sampler: Sampler::new(sampling),
             rail,
+            reading,
             characters: Utf8Assembler::default(),
             stops: StopMatcher::new(stop),
             loops: LoopDetector::new(),
@@ -62,20 +80,20 @@ impl PartialAnswer {
         sink: &mut dyn FnMut(&str),
     ) -> Result<(), LlamaError> {
         if self.waiting.is_empty() && self.has_room() && !self.is_complete() {
-            let token = self.choose(logits)?;
-            if tokenizer.ends(token) {
-                self.finish = Some(FinishReason::Complete);
-            } else {
-                self.waiting.push(token);
-                if let Some(rail) = &mut self.rail {
-                    self.waiting.extend(rail.accept(token)?);
-                }
-            }
+            self.go_on(logits, tokenizer)?;
         }
-        self.waiting.truncate(self.room() as usize);
-        for at in 0..self.waiting.len() {
+        let mut at = 0;
+        while at < self.waiting.len() && self.finish.is_none() {
+            if !self.has_room() {
+                self.waiting.truncate(at);
+                break;
+            }
             let token = self.waiting[at];
-            self.push(token, &tokenizer.bytes(token), sink);
+            at += 1;
+            let is_last = at == self.waiting.len();
+            if let Some(end) = self.push(token, tokenizer, sink) {
+                self.end_thinking(if is_last { end } else { ThinkingEnd::Whole });
+            }
         }
         if self.finish.is_none() && self.is_complete() {
             self.finish = Some(FinishReason::Complete);
@@ -85,10 +103,12 @@ impl PartialAnswer {
         }
         if self.finish.is_some() {
             self.waiting.clear();
-            let held = self.stops.finish();
             let open = self.characters.finish();
+            self.say(open, sink);
+            let rest = self.reading.as_mut().map(Reading::finish).unwrap_or_default();
+            self.release(&rest, sink);
+            let held = self.stops.finish();
             self.show(&held, sink);
-            self.show(open, sink);
         }
         Ok(())
     }
@@ -118,8 +138,56 @@ impl PartialAnswer {
         self.finish.map(|finish| (self.text.as_str(), finish))
     }
 
+    /// Returns the reply that it has become; nothing while it goes on.
+    pub fn reply(&self, usage: Usage) -> Option<ChatReply> {
+        let (text, finish) = self.ended()?;
+        let mut reply = ChatReply::new(text.to_owned(), finish, usage);
+        if let Some(reading) = &self.reading {
+            reading.complete(&mut reply);
+        }
+        Some(reply)
+    }
+
+    /// Chooses the next token, or those that end the thinking where it has gone on long enough.
+    fn go_on(&mut self, logits: &[f32], tokenizer: &Tokenizer) -> Result<(), LlamaError> {
+        if let Some(end) = self.reading.as_ref().and_then(Reading::spent) {
+            self.waiting = end.to_vec();
+            return Ok(());
+        }
+        let token = self.choose(logits)?;
+        if !tokenizer.ends(token) {
+            self.waiting.push(token);
+            let thinks = self.thinks();
+            if let Some(rail) = self.rail.as_mut().filter(|_| !thinks) {
+                self.waiting.extend(rail.accept(token)?);
+            }
+        } else if let Some(reading) = self.reading.as_ref().filter(|reading| reading.is_thinking()) {
+            // It would end without an answer.
+            self.waiting = reading.cut_short().to_vec();
+        } else {
+            self.finish = Some(FinishReason::Complete);
+        }
+        Ok(())
+    }
+
+    /// Goes on with what has to follow what was thought.
+    fn end_thinking(&mut self, end: ThinkingEnd) {
+        self.most = self.most.min(self.tokens.saturating_add(self.most_of_text));
+        if let Some(reading) = self.reading.as_ref().filter(|_| end == ThinkingEnd::Bare) {
+            self.waiting.extend(reading.behind());
+        }
+        if let Some(rail) = &mut self.rail {
+            self.waiting.extend(rail.begin());
+        }
+    }
+
+    fn thinks(&self) -> bool {
+        self.reading.as_ref().is_some_and(Reading::is_thinking)
+    }
+
     fn choose(&mut self, logits: &[f32]) -> Result<Token, LlamaError> {
-        let chosen = match &mut self.rail {
+        let thinks = self.thinks();
+        let chosen = match self.rail.as_mut().filter(|_| !thinks) {
             None => self.sampler.choose(logits),
             Some(rail) => {
                 self.row.clear();
@@ -144,23 +212,47 @@ impl PartialAnswer {
         self.room() > 0
     }
 
-    /// Takes a token; nothing when the answer has ended.
-    fn push(&mut self, token: Token, bytes: &[u8], sink: &mut dyn FnMut(&str)) {
-        if self.finish.is_some() {
+    /// Takes a token; tells how the thinking ended with it.
+    fn push(&mut self, token: Token, tokenizer: &Tokenizer, sink: &mut dyn FnMut(&str)) -> Option<ThinkingEnd> {
+        self.tokens += 1;
+        let bytes = match self.reading {
+            Some(_) => tokenizer.shown(token),
+            None => tokenizer.bytes(token),
+        };
+        let characters = self.characters.push(&bytes);
+        let end = self.say(&characters, sink);
+        if self.finish.is_none() && self.loops.push(token) {
+            match self.reading.as_mut().filter(|reading| reading.is_thinking()) {
+                Some(reading) => reading.spend(),
+                None => self.finish = Some(FinishReason::Looping),
+            }
+        }
+        end
+    }
+
+    /// Takes more of the answer, of which some may be no text.
+    fn say(&mut self, characters: &str, sink: &mut dyn FnMut(&str)) -> Option<ThinkingEnd> {
+        let Some(reading) = &mut self.reading else {
+            self.release(characters, sink);
+            return None;
+        };
+        let (said, end) = reading.push(characters);
+        self.release(&said, sink);
+        end
+    }
+
+    /// Takes more of the text.
+    fn release(&mut self, text: &str, sink: &mut dyn FnMut(&str)) {
+        if self.stopped {
             return;
         }
-        self.tokens += 1;
-        let characters = self.characters.push(bytes);
-        match self.stops.push(&characters) {
+        match self.stops.push(text) {
             Released::Text(text) => self.show(&text, sink),
             Released::Stopped(text) => {
                 self.show(&text, sink);
+                self.stopped = true;
                 self.finish = Some(FinishReason::Complete);
-                return;
             }
-        }
-        if self.loops.push(token) {
-            self.finish = Some(FinishReason::Looping);
         }
     }
 

@@ -3,11 +3,13 @@
 //! The matcher stays on this side of the border to llama.cpp, whose own grammars abort the process when they are stuck.
 
 use super::native::Token;
+use super::prompt::Tokenizer;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llguidance::api::TopLevelGrammar;
 use llguidance::{Matcher, ParserFactory};
-use magis_llm::{Constraint, number_between};
+use magis_llm::tool_format::{AnswerForm, GrammarError};
+use magis_llm::{ChatRequest, Constraint, number_between};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use thiserror::Error;
@@ -24,6 +26,11 @@ pub enum ConstraintError {
     NoLines { first: u32, last: u32, most: u32 },
     #[error("the constraint cannot be followed: {0}")]
     Grammar(String),
+    #[error(transparent)]
+    Tools(#[from] GrammarError),
+    /// Tools have a grammar of their own.
+    #[error("a request with tools has neither a constraint nor the begin of an answer")]
+    ToolsAndMore,
 }
 
 /// Makes constraints for one vocabulary.
@@ -55,15 +62,37 @@ impl Constraints {
 
     /// Returns the rail of a constraint; none where anything goes.
     pub fn rail(&self, constraint: &Constraint) -> Result<Option<Rail>, ConstraintError> {
-        let Some(grammar) = grammar(constraint)? else {
-            return Ok(None);
-        };
+        grammar(constraint)?.map(|grammar| self.follow(grammar)).transpose()
+    }
+
+    /// Returns the rail of an answer that may call tools, by its grammar ([`call_grammar`]).
+    pub fn call_rail(&self, grammar: String) -> Result<Rail, ConstraintError> {
+        self.follow(TopLevelGrammar::from_lark(grammar))
+    }
+
+    fn follow(&self, grammar: TopLevelGrammar) -> Result<Rail, ConstraintError> {
         let matcher = Matcher::new(self.factory.create_parser(grammar));
         match matcher.get_error() {
             Some(error) => Err(ConstraintError::Grammar(error)),
-            None => Ok(Some(Rail { matcher })),
+            None => Ok(Rail { matcher }),
         }
     }
+}
+
+/// Returns the grammar of an answer that may call tools; none where there are none.
+pub fn call_grammar(
+    request: &ChatRequest,
+    form: &AnswerForm,
+    tokenizer: &Tokenizer,
+) -> Result<Option<String>, ConstraintError> {
+    if request.tools.is_empty() {
+        return Ok(None);
+    }
+    if request.constraint != Constraint::None || !request.answer_prefix.is_empty() {
+        return Err(ConstraintError::ToolsAndMore);
+    }
+    let special = |text: &str| tokenizer.special(text).map(Token::cast_unsigned);
+    Ok(Some(form.format.grammar(&request.tools, &special)?))
 }
 
 impl Rail {

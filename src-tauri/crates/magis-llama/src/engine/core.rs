@@ -6,7 +6,7 @@
 
 use super::LlamaError;
 use super::cache::{Cache, Evicted, Place};
-use super::constraint::{Constraints, Rail};
+use super::constraint::Constraints;
 use super::machine::Waits;
 use super::native::{CacheKind, Context, DecodeBatch, Output, Sequence, StepError, Token};
 use super::prompt::Tokenizer;
@@ -16,7 +16,7 @@ use super::thread_tuner::ThreadTuner;
 use llama_cpp_2::model::LlamaModel;
 use magis_llm::memory::Sequences;
 use magis_llm::protocol::{Loaded, RequestId, Stats};
-use magis_llm::{Constraint, LlmError, Urgency};
+use magis_llm::{LlmError, Urgency};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -268,19 +268,15 @@ impl Core {
         Ok(())
     }
 
-    /// Returns the follower of a constraint; none where anything goes.
-    pub fn rail(&mut self, constraint: &Constraint) -> Result<Option<Rail>, LlamaError> {
-        if *constraint == Constraint::None {
-            return Ok(None);
-        }
+    /// Returns what makes constraints for the vocabulary.
+    pub fn constraints(&mut self) -> Result<&Constraints, LlamaError> {
         if self.constraints.is_none() {
             self.constraints = Some(Constraints::of_model(&self.model)?);
         }
         let missing = || LlmError::BadRequest {
             reason: "the vocabulary allows no constraints".to_owned(),
         };
-        let constraints = self.constraints.as_ref().ok_or_else(missing)?;
-        Ok(constraints.rail(constraint)?)
+        Ok(self.constraints.as_ref().ok_or_else(missing)?)
     }
 
     fn demand(&self, pending: &Pending) -> Demand {

@@ -9,14 +9,14 @@
 use super::LlamaError;
 use super::answer::PartialAnswer;
 use super::call::{Branch, Call, Prefilled, Room, all};
+use super::constraint::call_grammar;
 use super::core::Row;
 use super::departure::{Way, begin_of, read};
 use super::drafts::Drafts;
 use super::native::{Output, Sequence, StepError, Token};
+use super::reading::Reading;
 use super::schedule::FEW_ROWS;
-use magis_llm::{
-    ChatReply, ChatRequest, Constraint, Departure, FillInRequest, FinishReason, GenerateRequest, LlmError, Usage,
-};
+use magis_llm::{ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, Usage};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -79,33 +79,34 @@ struct Known {
 /// An answer that has come to its end.
 struct Answered {
     number: usize,
-    text: String,
-    finish: FinishReason,
-    usage: Usage,
+    reply: ChatReply,
     prompt_time: Duration,
     generate_time: Duration,
 }
 
 impl Job {
     fn chat(call: &Call, number: usize, request: &ChatRequest) -> Result<Self, LlamaError> {
-        let prompt = call.tokenizer.prompt(&request.messages, &request.answer_prefix)?;
+        let (prompt, form) = call.tokenizer.request(request)?;
         if prompt.is_empty() {
             return Err(LlmError::BadRequest {
                 reason: "the prompt is empty".to_owned(),
             }
             .into());
         }
-        let most = request.max_tokens as usize;
+        let reading = Reading::new(request, &form, &call.tokenizer);
+        let before = reading.as_ref().map_or(0, Reading::most_before);
+        let most = request.max_tokens.saturating_add(before) as usize;
         call.core().check_room(prompt.len(), most)?;
-        let rail = match &request.constraint {
-            Constraint::None => None,
-            constraint => call.core_mut().rail(constraint)?,
+        let rail = match (call_grammar(request, &form, &call.tokenizer)?, &request.constraint) {
+            (Some(grammar), _) => Some(call.core_mut().constraints()?.call_rail(grammar)?),
+            (None, Constraint::None) => None,
+            (None, constraint) => call.core_mut().constraints()?.rail(constraint)?,
         };
         Ok(Self {
             number,
             prompt: prompt.into(),
             most,
-            answer: PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, rail),
+            answer: PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, rail, reading),
             other_than: None,
         })
     }
@@ -130,7 +131,7 @@ impl Job {
             number,
             prompt: prompt.into(),
             most,
-            answer: PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, None),
+            answer: PartialAnswer::new(request.sampling, request.max_tokens, &request.stop, None, None),
             other_than: known,
         })
     }
@@ -310,22 +311,21 @@ async fn write(
     let _writing = call.writing();
     let mut time = Duration::ZERO;
     writer.advance(&prompt.logits)?;
-    let (text, finish) = loop {
-        if let Some((text, finish)) = writer.answer.ended() {
-            break (text.to_owned(), finish);
+    let reply = loop {
+        let usage = Usage {
+            prompt_tokens: cost.prompt_tokens,
+            reused_tokens: cost.reused_tokens,
+            generated_tokens: writer.answer.tokens(),
+            ..Usage::default()
+        };
+        if let Some(reply) = writer.answer.reply(usage) {
+            break reply;
         }
         time += writer.step(drafts.as_mut()).await?;
     };
     Ok(Answered {
         number: job.number,
-        text,
-        finish,
-        usage: Usage {
-            prompt_tokens: cost.prompt_tokens,
-            reused_tokens: cost.reused_tokens,
-            generated_tokens: writer.answer.tokens(),
-            ..Usage::default()
-        },
+        reply,
         prompt_time: cost.time,
         generate_time: time,
     })
@@ -442,13 +442,11 @@ fn replies(answered: Vec<Answered>) -> Vec<ChatReply> {
         told += more;
         more
     };
-    let reply = |answered: Answered| {
-        let usage = Usage {
-            prompt_ms: milliseconds(answered.prompt_time),
-            generate_ms: milliseconds(answered.generate_time),
-            ..answered.usage
-        };
-        ChatReply::new(answered.text, answered.finish, usage)
+    let reply = |mut answered: Answered| {
+        let usage = &mut answered.reply.usage;
+        usage.prompt_ms = milliseconds(answered.prompt_time);
+        usage.generate_ms = milliseconds(answered.generate_time);
+        answered.reply
     };
     answered.into_iter().map(reply).collect()
 }

@@ -4,9 +4,10 @@ use super::native::Token;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_2::token::LlamaToken;
 use llama_cpp_2::vocab::VocabType;
-use magis_llm::Message;
-use magis_llm::chat_template::{ChatTemplateError, CompiledTemplate, Part};
+use magis_llm::chat_template::{ChatTemplateError, CompiledTemplate, Conversation, Part};
 use magis_llm::protocol::TemplateOrigin;
+use magis_llm::tool_format::AnswerForm;
+use magis_llm::{ChatRequest, Message};
 use std::sync::Arc;
 
 /// A model's tokenizer together with its chat template.
@@ -79,11 +80,27 @@ impl Tokenizer {
 
     /// Returns the prompt of a conversation, with one token for the begin of text where the model wants it.
     pub fn prompt(&self, messages: &[Message], answer_prefix: &str) -> Result<Vec<Token>, ChatTemplateError> {
-        let vocab = self.model.vocab();
+        Ok(self.tokens(self.template.parts(messages, answer_prefix)?))
+    }
+
+    /// Returns the prompt of a request, with its tools and whether the model thinks, and how the answer is read.
+    pub fn request(&self, request: &ChatRequest) -> Result<(Vec<Token>, AnswerForm), ChatTemplateError> {
+        let prompt = self.template.prompt(&Conversation {
+            messages: &request.messages,
+            tools: &request.tools.declared,
+            thinking: request.thinking,
+        })?;
+        let answer = prompt.answer;
+        let mut parts = prompt.whole();
+        parts.push(Part::Data(request.answer_prefix.clone()));
+        Ok((self.tokens(parts), answer))
+    }
+
+    fn tokens(&self, parts: Vec<Part>) -> Vec<Token> {
         let mut tokens: Vec<Token> = Vec::new();
-        for part in self.template.parts(messages, answer_prefix)? {
+        for part in parts {
             match part {
-                Part::Form(text) => tokens.extend(raw(&vocab.tokenize(text.as_bytes(), false, true))),
+                Part::Form(text) => tokens.extend(self.form(&text)),
                 Part::Data(text) => tokens.extend(self.data(&text)),
             }
         }
@@ -92,7 +109,20 @@ impl Tokenizer {
             tokens.drain(..there);
             tokens.insert(0, bos);
         }
-        Ok(tokens)
+        tokens
+    }
+
+    /// Returns tokens of a text of the form, in which special ones are meant.
+    pub fn form(&self, text: &str) -> Vec<Token> {
+        raw(&self.model.vocab().tokenize(text.as_bytes(), false, true))
+    }
+
+    /// Returns the special token that is this text; none where the text is plain to the vocabulary.
+    pub fn special(&self, text: &str) -> Option<Token> {
+        match self.form(text).as_slice() {
+            [token] if self.is_special(*token) => Some(*token),
+            _ => None,
+        }
     }
 
     /// Returns the prompt that asks for the text between two others; none where the vocabulary has no tokens for it.
@@ -146,6 +176,11 @@ impl Tokenizer {
     /// Returns the bytes of a token; none for a special one.
     pub fn bytes(&self, token: Token) -> Vec<u8> {
         self.model.vocab().token_to_piece(LlamaToken(token), false, None)
+    }
+
+    /// Returns the bytes of a token, of a special one its name.
+    pub fn shown(&self, token: Token) -> Vec<u8> {
+        self.model.vocab().token_to_piece(LlamaToken(token), true, None)
     }
 
     fn is_special(&self, token: Token) -> bool {
