@@ -21,7 +21,7 @@ use magis_core::{RunEvent, RunId};
 use magis_engine::model::{Priority, WorkerCommand, WorkerModel, worker};
 use magis_engine::{DataFolder, DriveEnd, EngineLimits, Magis, Progress};
 use magis_eval::instances::{Instance, InstanceId, read_instances, spread};
-use magis_llm::LanguageModel as _;
+use magis_llm::LanguageModel;
 use magis_repo::{Git, GitWorker, serve_git};
 use magis_sandbox::{HelperCommand, helper};
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ async fn load(magis: &Magis, model: &str, limits: &EngineLimits) -> Result<Worke
 async fn drive_until(
     magis: &Magis,
     run: RunId,
-    model: Arc<WorkerModel>,
+    model: Arc<dyn LanguageModel>,
     stop: &CancellationToken,
     is_enough: impl Fn(&RunEvent) -> bool + Send + 'static,
 ) -> Result<DriveEnd> {

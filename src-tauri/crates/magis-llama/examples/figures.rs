@@ -43,8 +43,7 @@ fn main() -> Result<()> {
         let load = Load {
             path: path.clone(),
             context: Some(16_384),
-            threads: None,
-            batch: None,
+            ..Load::default()
         };
         let mut engine = Engine::load(&load, Arc::clone(&abort))?;
         println!("{name}");

@@ -1,9 +1,4 @@
 //! What a person is told of files that are no models, before llama.cpp could end its process over them.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails where something is missing"
-)]
 
 use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
 use magis_testkit::TinyModel;

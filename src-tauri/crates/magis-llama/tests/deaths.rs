@@ -74,9 +74,9 @@ async fn started(fate: Fate, folder: &TempDir) -> WorkerModel {
     fs::write(&file, TinyModel::Qwen2.gguf().bytes()).unwrap();
     let load = LoadRequest {
         file,
-        sha256: String::new(),
         context: Some(1024),
         threads: Some(1),
+        ..LoadRequest::default()
     };
     WorkerModel::start_with_patience(command(fate, folder.path()), load, PATIENCE)
         .await

@@ -1,10 +1,6 @@
 //! The worker as the system sees it: what it gets from its parent, and what it leaves to others.
 #![cfg(target_os = "linux")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails where something is missing"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
 use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
 use magis_llm::protocol::TemplateOrigin;

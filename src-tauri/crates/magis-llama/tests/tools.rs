@@ -1,6 +1,7 @@
 //! Answers with tools and with thinking: calls can always be read, thinking keeps to its budget.
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
+#[allow(dead_code, reason = "it also serves other tests")]
 mod families;
 
 use families::{Family, user};

@@ -110,7 +110,7 @@ impl<'a> RepairBench<'a> {
         let only_places = self.args.only_places;
         let is_enough = move |event: &RunEvent| only_places && matches!(event, RunEvent::LinesChosen { .. });
         let stop = CancellationToken::new();
-        let driven = drive_until(&self.magis, run, Arc::clone(&self.model), &stop, is_enough).await;
+        let driven = drive_until(&self.magis, run, self.model.clone(), &stop, is_enough).await;
         driven.map_err(of_run)?;
         let seconds = begun.elapsed().as_secs_f64();
         let archive = self.magis.archive(run).map_err(|error| of_run(error.into()))?;

@@ -61,7 +61,7 @@ impl TestWriter {
             _ => false,
         };
         let stop = CancellationToken::new();
-        drive_until(&self.magis, run, Arc::clone(&self.model), &stop, is_enough).await?;
+        drive_until(&self.magis, run, self.model.clone(), &stop, is_enough).await?;
         let last = self
             .magis
             .events(run)?
