@@ -67,7 +67,7 @@ pub enum EvalCommand {
     /// worker comes first, then the peer, which has to be freshly started with the same model. The peer tells less of scored
     /// texts: the probabilities of the last token, not of each. "Computed" are tokens read: of prompts, and of texts that are
     /// scored, on our side with those that texts share or that need not be computed.
-    Engine(EngineArgs),
+    Engine(EngineTraceArgs),
     /// Make the checks that a program can make out of each issue's text, and run them on the base and with the reference.
     ///
     /// A check counts as decided where it fails on the base as the issue says and passes with the reference. Checks run in
@@ -565,7 +565,7 @@ pub struct KillArgs {
 
 /// `engine`.
 #[derive(Debug, Args)]
-pub struct EngineArgs {
+pub struct EngineTraceArgs {
     /// The trace: the number of a run in the data folder, or a file that --export or 'magis runs export' wrote.
     #[arg(long, value_name = "RUN|FILE")]
     pub trace: String,

@@ -27,7 +27,7 @@ pub struct Trace {
     pub groups: Vec<Vec<TracedCall>>,
 }
 
-/// A recorded call.
+/// A call of a run, as its record has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedCall {
     /// The step of the method: `P2`, `naming`.

@@ -33,7 +33,7 @@ mod weights;
 #[cfg(feature = "dynamic-backends")]
 pub(crate) mod variants;
 
-use call::Call;
+use call::EngineCall;
 use constraint::ConstraintError;
 use core::{Core, Step};
 pub use devices::files as device_files;
@@ -75,7 +75,7 @@ pub enum Ask {
 
 /// What comes of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum CallAnswer {
     Chat(ChatReply),
     GeneratedAll(Vec<ChatReply>),
     Score(ScoreReply),
@@ -85,10 +85,10 @@ pub enum Answer {
 /// What happened to a call.
 #[derive(Debug)]
 pub enum CallEvent {
-    /// It wrote this.
+    /// A piece of its answer.
     Text(RequestId, String),
     /// It has an answer, or an error that its caller can be told.
-    Ended(RequestId, Result<Answer, LlmError>),
+    Ended(RequestId, Result<CallAnswer, LlmError>),
 }
 
 /// What ends a call without an answer.
@@ -104,7 +104,7 @@ pub enum LlamaError {
 
 struct Running {
     id: RequestId,
-    answer: Pin<Box<dyn Future<Output = Result<Answer, LlamaError>>>>,
+    answer: Pin<Box<dyn Future<Output = Result<CallAnswer, LlamaError>>>>,
 }
 
 impl From<StepError> for LlamaError {
@@ -141,16 +141,20 @@ impl Engine {
         if self.calls.is_empty() {
             self.core.borrow_mut().clock = Instant::now();
         }
-        let call = Call::new(&self.core, id, urgency);
+        let call = EngineCall::new(&self.core, id, urgency);
         let answer: Pin<Box<dyn Future<Output = _>>> = match ask {
-            Ask::Chat(request) => Box::pin(async { generate::chat(call, request).await.map(Answer::Chat) }),
-            Ask::GenerateAll(requests) => {
-                Box::pin(async { generate::generate_all(call, requests).await.map(Answer::GeneratedAll) })
-            }
-            Ask::Score(request) => Box::pin(async { score::score(call, request).await.map(Answer::Score) }),
-            Ask::TokenEdits(request) => {
-                Box::pin(async { token_edits::token_edits(call, request).await.map(Answer::TokenEdits) })
-            }
+            Ask::Chat(request) => Box::pin(async { generate::chat(call, request).await.map(CallAnswer::Chat) }),
+            Ask::GenerateAll(requests) => Box::pin(async {
+                generate::generate_all(call, requests)
+                    .await
+                    .map(CallAnswer::GeneratedAll)
+            }),
+            Ask::Score(request) => Box::pin(async { score::score(call, request).await.map(CallAnswer::Score) }),
+            Ask::TokenEdits(request) => Box::pin(async {
+                token_edits::token_edits(call, request)
+                    .await
+                    .map(CallAnswer::TokenEdits)
+            }),
         };
         self.calls.push(Running { id, answer });
     }
@@ -213,7 +217,7 @@ impl Engine {
     /// When the prompt does not fit, an answer cannot keep to the form asked for, or the abort flag is set.
     pub fn chat(&mut self, request: &ChatRequest, sink: &mut dyn FnMut(&str)) -> Result<ChatReply, LlamaError> {
         match self.answer(Ask::Chat(request.clone()), sink)? {
-            Answer::Chat(reply) => Ok(reply),
+            CallAnswer::Chat(reply) => Ok(reply),
             _ => Err(another_answer()),
         }
     }
@@ -228,7 +232,7 @@ impl Engine {
         sink: &mut dyn FnMut(&str),
     ) -> Result<Vec<ChatReply>, LlamaError> {
         match self.answer(Ask::GenerateAll(requests.to_vec()), sink)? {
-            Answer::GeneratedAll(replies) => Ok(replies),
+            CallAnswer::GeneratedAll(replies) => Ok(replies),
             _ => Err(another_answer()),
         }
     }
@@ -239,7 +243,7 @@ impl Engine {
     /// When the prompt does not fit, or the abort flag is set.
     pub fn score(&mut self, request: &ScoreRequest) -> Result<ScoreReply, LlamaError> {
         match self.answer(Ask::Score(request.clone()), &mut |_| ())? {
-            Answer::Score(reply) => Ok(reply),
+            CallAnswer::Score(reply) => Ok(reply),
             _ => Err(another_answer()),
         }
     }
@@ -250,7 +254,7 @@ impl Engine {
     /// When the text does not fit, the model has no tokens to fill in a text, or the abort flag is set.
     pub fn token_edits(&mut self, request: &TokenEditRequest) -> Result<TokenEditReply, LlamaError> {
         match self.answer(Ask::TokenEdits(request.clone()), &mut |_| ())? {
-            Answer::TokenEdits(reply) => Ok(reply),
+            CallAnswer::TokenEdits(reply) => Ok(reply),
             _ => Err(another_answer()),
         }
     }
@@ -349,7 +353,7 @@ impl Engine {
     }
 
     /// Makes one call alone, to its end.
-    fn answer(&mut self, ask: Ask, sink: &mut dyn FnMut(&str)) -> Result<Answer, LlamaError> {
+    fn answer(&mut self, ask: Ask, sink: &mut dyn FnMut(&str)) -> Result<CallAnswer, LlamaError> {
         const ALONE: RequestId = RequestId(0);
         self.begin(ALONE, Urgency::Interactive, ask);
         loop {
@@ -372,7 +376,7 @@ fn another_answer() -> LlamaError {
 }
 
 /// Adds what a call cost to the sums.
-fn note(stats: &mut Stats, answer: &Answer) {
+fn note(stats: &mut Stats, answer: &CallAnswer) {
     let mut add = |usage: &Usage| {
         stats.computed_tokens += u64::from(usage.prompt_tokens);
         stats.reused_tokens += u64::from(usage.reused_tokens);
@@ -381,11 +385,11 @@ fn note(stats: &mut Stats, answer: &Answer) {
         u64::from(usage.generated_tokens)
     };
     match answer {
-        Answer::Chat(reply) => stats.generated_tokens += add(&reply.usage),
-        Answer::GeneratedAll(replies) => {
+        CallAnswer::Chat(reply) => stats.generated_tokens += add(&reply.usage),
+        CallAnswer::GeneratedAll(replies) => {
             stats.generated_tokens += replies.iter().map(|reply| add(&reply.usage)).sum::<u64>();
         }
-        Answer::Score(ScoreReply { usage, .. }) | Answer::TokenEdits(TokenEditReply { usage, .. }) => {
+        CallAnswer::Score(ScoreReply { usage, .. }) | CallAnswer::TokenEdits(TokenEditReply { usage, .. }) => {
             stats.scored_tokens += add(usage);
         }
     }

@@ -3,7 +3,7 @@
 //! One thread reads, so that a cancelled call ends while it is computed and the process ends when its parent does; the
 //! other computes. Restarting is the parent's business.
 
-use crate::engine::{self, Answer, Ask, CallEvent, Engine, LlamaError};
+use crate::engine::{self, Ask, CallAnswer, CallEvent, Engine, LlamaError};
 use magis_llm::LlmError;
 use magis_llm::protocol::{FromWorker, Load, RequestId, ToWorker, from_line, to_line};
 use magis_sandbox::Pledge;
@@ -275,10 +275,10 @@ impl<W: Write> Server<'_, W> {
             self.say(&match event {
                 CallEvent::Text(id, text) => FromWorker::Token { id, text },
                 CallEvent::Ended(id, Err(error)) => FromWorker::Failed { id, error },
-                CallEvent::Ended(id, Ok(Answer::Chat(reply))) => FromWorker::Chat { id, reply },
-                CallEvent::Ended(id, Ok(Answer::GeneratedAll(replies))) => FromWorker::GeneratedAll { id, replies },
-                CallEvent::Ended(id, Ok(Answer::Score(reply))) => FromWorker::Score { id, reply },
-                CallEvent::Ended(id, Ok(Answer::TokenEdits(reply))) => FromWorker::TokenEdits { id, reply },
+                CallEvent::Ended(id, Ok(CallAnswer::Chat(reply))) => FromWorker::Chat { id, reply },
+                CallEvent::Ended(id, Ok(CallAnswer::GeneratedAll(replies))) => FromWorker::GeneratedAll { id, replies },
+                CallEvent::Ended(id, Ok(CallAnswer::Score(reply))) => FromWorker::Score { id, reply },
+                CallEvent::Ended(id, Ok(CallAnswer::TokenEdits(reply))) => FromWorker::TokenEdits { id, reply },
             })?;
         }
         Ok(())

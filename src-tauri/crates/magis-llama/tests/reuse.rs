@@ -2,6 +2,7 @@
 //! answers of one that has just been loaded, whatever a family of models keeps of the tokens it has read.
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
+#[allow(dead_code, reason = "it also serves other tests")]
 mod families;
 
 use families::{Family, chat, prompts, user};

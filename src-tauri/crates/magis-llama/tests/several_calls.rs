@@ -2,10 +2,11 @@
 //! end one by one, whatever a family of models keeps of the tokens it has read.
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
+#[allow(dead_code, reason = "it also serves other tests")]
 mod families;
 
 use families::{Family, chat, prompts, user};
-use magis_llama::engine::{Answer, Ask, CallEvent, Engine};
+use magis_llama::engine::{Ask, CallAnswer, CallEvent, Engine};
 use magis_llm::protocol::RequestId;
 use magis_llm::{ChatRequest, Constraint, GenerateRequest, LlmError, Sampling, ScoreRequest, Urgency, Usage};
 use magis_testkit::TinyModel;
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 /// Rounding, with steps of other sizes, stays well below; a wrong cache is far above.
 const ROUNDING: f64 = 0.05;
 
-type Answers = BTreeMap<u64, Result<Answer, LlmError>>;
+type Answers = BTreeMap<u64, Result<CallAnswer, LlmError>>;
 
 /// Begins calls, numbered from 1 on, and computes until all have ended. `between` may interfere after each step.
 fn run(engine: &mut Engine, asks: &[(Urgency, Ask)], mut between: impl FnMut(&mut Engine, u32, &Answers)) -> Answers {
@@ -36,7 +37,7 @@ fn run(engine: &mut Engine, asks: &[(Urgency, Ask)], mut between: impl FnMut(&mu
     answers
 }
 
-fn together(engine: &mut Engine, asks: &[Ask]) -> Vec<Answer> {
+fn together(engine: &mut Engine, asks: &[Ask]) -> Vec<CallAnswer> {
     let asks: Vec<_> = asks.iter().map(|ask| (Urgency::Interactive, ask.clone())).collect();
     let answers = run(engine, &asks, |_, _, _| ());
     answers.into_values().map(Result::unwrap).collect()
@@ -58,23 +59,23 @@ fn drawn(prompt: &str, seed: u64) -> ChatRequest {
     }
 }
 
-fn usages(answer: &Answer) -> Vec<Usage> {
+fn usages(answer: &CallAnswer) -> Vec<Usage> {
     match answer {
-        Answer::Chat(reply) => vec![reply.usage],
-        Answer::GeneratedAll(replies) => replies.iter().map(|reply| reply.usage).collect(),
-        Answer::Score(reply) => vec![reply.usage],
-        Answer::TokenEdits(reply) => vec![reply.usage],
+        CallAnswer::Chat(reply) => vec![reply.usage],
+        CallAnswer::GeneratedAll(replies) => replies.iter().map(|reply| reply.usage).collect(),
+        CallAnswer::Score(reply) => vec![reply.usage],
+        CallAnswer::TokenEdits(reply) => vec![reply.usage],
     }
 }
 
-fn computed(answers: &[Answer]) -> u32 {
+fn computed(answers: &[CallAnswer]) -> u32 {
     answers.iter().flat_map(usages).map(|usage| usage.prompt_tokens).sum()
 }
 
-fn check_same(one: &Answer, other: &Answer) {
+fn check_same(one: &CallAnswer, other: &CallAnswer) {
     match (one, other) {
-        (Answer::Chat(one), Answer::Chat(other)) => assert_eq!(one.text, other.text),
-        (Answer::Score(one), Answer::Score(other)) => {
+        (CallAnswer::Chat(one), CallAnswer::Chat(other)) => assert_eq!(one.text, other.text),
+        (CallAnswer::Score(one), CallAnswer::Score(other)) => {
             for (one, other) in one.scores.iter().zip(&other.scores) {
                 assert!(
                     (one.logprob - other.logprob).abs() < ROUNDING,
@@ -82,7 +83,7 @@ fn check_same(one: &Answer, other: &Answer) {
                 );
             }
         }
-        (Answer::GeneratedAll(one), Answer::GeneratedAll(other)) => assert_eq!(one[0].text, other[0].text),
+        (CallAnswer::GeneratedAll(one), CallAnswer::GeneratedAll(other)) => assert_eq!(one[0].text, other[0].text),
         _ => unreachable!("{one:?}, alone {other:?}"),
     }
 }
@@ -168,14 +169,14 @@ fn a_draft_changes_no_answer(model: TinyModel) {
     ] {
         let ask = Ask::Chat(chat(text, 60, Constraint::None));
         let answers = run(&mut engine, &[(Urgency::Interactive, ask)], |_, _, _| steps += 1);
-        let Some(Ok(Answer::Chat(reply))) = answers.get(&1) else {
+        let Some(Ok(CallAnswer::Chat(reply))) = answers.get(&1) else {
             unreachable!("{answers:?}")
         };
         tokens += reply.usage.generated_tokens;
         // Beside two other answers nothing is drafted.
         let beside = [text, "q", "r"].map(|text| Ask::Chat(chat(text, 60, Constraint::None)));
         check_same(
-            &Answer::Chat(reply.clone()),
+            &CallAnswer::Chat(reply.clone()),
             &together(&mut family.engine(), &beside)[0],
         );
     }

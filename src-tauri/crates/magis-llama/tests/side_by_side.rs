@@ -2,6 +2,7 @@
 //! the tokens it has read, and whether or not all of them fit at once.
 #![expect(clippy::unwrap_used, reason = "a test fails where something is missing")]
 
+#[allow(dead_code, reason = "it also serves other tests")]
 mod families;
 
 use families::{CONTEXT, Family, chat, prompts};

@@ -49,14 +49,17 @@ fn family(template: &str) -> Family {
 
 fn say(family: &Family, request: &ChatRequest) -> (ChatReply, String) {
     let mut shown = String::new();
-    let reply = family.engine().chat(request, &mut |text| shown.push_str(text)).unwrap();
+    let reply = family
+        .large_engine()
+        .chat(request, &mut |text| shown.push_str(text))
+        .unwrap();
     (reply, shown)
 }
 
 #[test]
 fn a_required_call_can_always_be_read() {
     let family = Family::new(TinyModel::Qwen2);
-    let mut engine = family.engine();
+    let mut engine = family.large_engine();
     for seed in 0..20 {
         let request = ChatRequest {
             tools: tools(ToolChoice::Required),
@@ -79,7 +82,7 @@ fn a_required_call_can_always_be_read() {
 #[test]
 fn a_call_goes_back_into_the_conversation() {
     let family = Family::new(TinyModel::Qwen2);
-    let mut engine = family.engine();
+    let mut engine = family.large_engine();
     let mut request = ChatRequest {
         tools: tools(ToolChoice::Required),
         ..ChatRequest::new(user("Where?"), 200)
@@ -134,7 +137,7 @@ fn tools_go_with_no_other_constraint() {
         ..ChatRequest::new(user("Where?"), 9)
     };
     let refused = Family::new(TinyModel::Qwen2)
-        .engine()
+        .large_engine()
         .chat(&request, &mut |_| ())
         .unwrap_err();
     assert_eq!(

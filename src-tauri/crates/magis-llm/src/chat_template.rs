@@ -46,7 +46,7 @@ pub struct Conversation<'a> {
 
 /// A written conversation, up to where the answer begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
+pub struct WrittenConversation {
     /// What the model's template makes of it.
     pub parts: Vec<Part>,
     /// The begin of the answer that says whether the model thinks; of the form, and mostly empty: templates say it themselves.
@@ -128,7 +128,7 @@ impl CompiledTemplate {
     ///
     /// # Errors
     /// When the template refuses the conversation, leaves a message out, changes it, or needs too many steps.
-    pub fn prompt(&self, conversation: &Conversation) -> Result<Prompt, ChatTemplateError> {
+    pub fn prompt(&self, conversation: &Conversation) -> Result<WrittenConversation, ChatTemplateError> {
         let Conversation { tools, thinking, .. } = *conversation;
         let (messages, native) = match (self.format, self.declarations) {
             (Some(_), Declarations::Written) => (Cow::Borrowed(conversation.messages), tools),
@@ -156,7 +156,7 @@ impl CompiledTemplate {
             Some(form) => opening(&parts, format, form, with_tools, thinking),
             None => (String::new(), AnswerBegin::Text),
         };
-        Ok(Prompt {
+        Ok(WrittenConversation {
             parts,
             opening,
             answer: AnswerForm {
@@ -291,13 +291,12 @@ impl CompiledTemplate {
 /// Who writes the declarations of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Declarations {
-    /// The template.
     Written,
     /// Nobody: they are text of the system's message.
     Text,
 }
 
-impl Prompt {
+impl WrittenConversation {
     /// Returns all that the model reads, its answer's begin included.
     pub fn whole(self) -> Vec<Part> {
         let opening = (!self.opening.is_empty()).then_some(Part::Form(self.opening));

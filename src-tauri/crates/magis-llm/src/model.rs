@@ -77,10 +77,10 @@ pub trait LanguageModel: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
-    /// A person.
+    /// A person waits.
     #[default]
     Interactive,
-    /// Nobody: what can be done in advance.
+    /// Nobody does: it is done in advance.
     Background,
 }
 

@@ -4,6 +4,7 @@
 //! of a device say.
 
 use crate::memory::{KvType, Sequences};
+pub use crate::size::OUTPUTS;
 use crate::size::{ModelSize, WeightOrder};
 use magis_core::text::bytes;
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,6 @@ pub struct Placement {
     /// Layers of these, counted from the first layer of the model, whose experts stay in main memory.
     pub host_experts: u32,
     pub loading: Loading,
-    /// What it takes.
     pub need: Need,
 }
 
@@ -141,8 +141,6 @@ pub const BATCH: u32 = 512;
 pub const SMALL_BATCH: u32 = 128;
 /// Less would make no step use less memory worth speaking of.
 pub const SMALLEST_BATCH: u32 = 64;
-/// Rows of logits that one step gives at the most.
-pub const OUTPUTS: u32 = 60;
 /// The largest context taken unasked: beyond it small models get distracted.
 pub const LARGEST_CONTEXT: u32 = 32_768;
 /// A context below this is of no use to a run.

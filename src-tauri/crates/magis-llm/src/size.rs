@@ -4,7 +4,9 @@
 //! Where all that is put is decided in [`crate::placement`]; what the machine has is asked elsewhere.
 
 use crate::memory::{ContextMemory, Metadata};
-use crate::placement::OUTPUTS;
+
+/// Rows of logits that one step gives at the most.
+pub const OUTPUTS: u32 = 60;
 
 /// A tensor, as the header of a model file states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +58,9 @@ pub struct LayerSize {
 /// Values of one token at several places of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Widths {
-    /// Between layers.
     pub embedding: u64,
     /// At the widest place inside a layer, all that is held there at once.
     pub inner: u64,
-    /// Of the logits.
     pub vocabulary: u64,
     /// Attention masks of a step: one, and one more where some layers look back over a window only.
     pub masks: u64,

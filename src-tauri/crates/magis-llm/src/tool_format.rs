@@ -4,6 +4,7 @@
 //! How the declarations, the calls and the results of a conversation are written is the template's affair.
 
 mod calls;
+mod found;
 mod gemma;
 mod grammar;
 mod harmony;

@@ -303,7 +303,7 @@ impl ModelLibrary {
             self.fetch_file(&mut fetch)?;
             fetch.earlier_bytes += file.bytes;
         }
-        note_fetched(self.folder(), wanted, fetch.from, options.when)
+        note_fetched(self.folder(), &wanted.record(fetch.from, options.when))
             .map_err(storage("note the fetch in", self.folder()))?;
         let model = self.file(wanted.id.clone(), path.clone(), Some(wanted.sha256()));
         let model = model.map_err(library(&path))?;

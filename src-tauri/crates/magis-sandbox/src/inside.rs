@@ -20,7 +20,6 @@ mod watching;
 use crate::files;
 use crate::job::SandboxJob;
 use crate::outcome::Refused;
-use crate::pledge::Pledge;
 use crate::wire::{Answer, Confinement, HelperReport, INNER, Isolation, IsolationPart, Request};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
@@ -68,9 +67,9 @@ impl<T, E: std::fmt::Display> Step<T> for Result<T, E> {
 }
 
 /// Gives up for this thread, and those it starts, all that a pledge does not keep. Returns whether files could be closed.
-pub fn pledge(kept: &Pledge) -> Result<bool, Failed> {
-    kept.memory.map_or(Ok(()), restrictions::limit_memory)?;
-    let are_closed = restrictions::read_only(&kept.readable, &kept.devices)?;
+pub fn pledge(readable: &[PathBuf], devices: &[PathBuf], memory: Option<u64>) -> Result<bool, Failed> {
+    memory.map_or(Ok(()), restrictions::limit_memory)?;
+    let are_closed = restrictions::read_only(readable, devices)?;
     restrictions::alone()?;
     Ok(are_closed)
 }

@@ -47,7 +47,6 @@ pub struct Asked {
 
 /// A server on loopback, until it is dropped.
 pub struct LoopbackHub {
-    /// Where it is.
     pub address: String,
     repository: Arc<Mutex<HubRepository>>,
     asked: Arc<Mutex<Vec<Asked>>>,

@@ -63,7 +63,8 @@ const BUNDLED: [Bundled; 18] = [
 /// What compiles C in a build script.
 const COMPILERS: [&str; 2] = ["cc", "cmake"];
 /// Packages that compile only a few lines of their own, or nothing on Linux, or a library only where that is asked for (D-Bus).
-const NO_LIBRARY: [&str; 5] = [
+const NO_LIBRARY: [&str; 6] = [
+    "alloca",
     "cmake",
     "embed-resource",
     "iana-time-zone-haiku",

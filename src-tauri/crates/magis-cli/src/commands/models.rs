@@ -13,8 +13,8 @@ use crate::status::StatusLine;
 use fetch::Print;
 use magis_engine::USUAL_CONTEXT;
 use magis_engine::models::{
-    CatalogEntry, FetchedModel, Fit, InstalledModel, LibraryError, MemoryClass, ModelId, ModelLibrary, ModelPurpose,
-    Suggestion, Verification, fits,
+    CatalogEntry, FetchedModel, Fit, HubName, InstalledModel, LibraryError, MemoryClass, ModelId, ModelLibrary,
+    ModelPurpose, Suggestion, Verification, fits,
 };
 use magis_platform::memory;
 use serde_json::{Value, json};
@@ -28,7 +28,11 @@ pub fn run(place: &Place, command: ModelsCommand) -> Result<ExitStatus, Failure>
         ModelsCommand::List { json } => list(place, &library, json),
         ModelsCommand::Fetch { id, from, json } => {
             let print = if json { Print::Json } else { Print::Lines };
-            fetch::run(place, &library, &id, from, print)
+            if HubName::is_meant(&id) {
+                hub::fetch(place, &library, &id, from, print)
+            } else {
+                fetch::run(place, &library, &id, from, print)
+            }
         }
         ModelsCommand::Add { file } => add(place, &library, &file),
         ModelsCommand::Verify { id } => verify(place, &library, id.as_deref()),

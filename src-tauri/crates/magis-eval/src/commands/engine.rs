@@ -1,7 +1,7 @@
 //! `magis-eval engine`: the calls of a recorded run made again, on our engine and on a llama-server that runs beside it.
 
 use super::{load, model_of, open, runtime};
-use crate::args::EngineArgs;
+use crate::args::EngineTraceArgs;
 use anyhow::{Context as _, Result};
 use magis_core::RunId;
 use magis_engine::DataFolder;
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Replays a trace and prints what it cost on each side; or writes the run that it is into a file.
-pub fn engine(args: &EngineArgs) -> Result<ExitCode> {
+pub fn engine(args: &EngineTraceArgs) -> Result<ExitCode> {
     if let Some(file) = &args.export {
         fs::write(file, archive(args)?.to_json()?).with_context(|| format!("writing {}", file.display()))?;
         return Ok(ExitCode::SUCCESS);
@@ -44,14 +44,14 @@ pub fn engine(args: &EngineArgs) -> Result<ExitCode> {
 }
 
 /// Returns the calls of a run of the data folder, or of a file.
-fn trace(args: &EngineArgs) -> Result<Trace> {
+fn trace(args: &EngineTraceArgs) -> Result<Trace> {
     match args.trace.parse::<i64>() {
         Ok(_) => Trace::of(&archive(args)?.run.calls),
         Err(_) => Trace::read(Path::new(&args.trace)),
     }
 }
 
-fn archive(args: &EngineArgs) -> Result<RunArchive> {
+fn archive(args: &EngineTraceArgs) -> Result<RunArchive> {
     let run = args.trace.parse::<i64>();
     let run = run.with_context(|| format!("{:?} is no number of a run", args.trace))?;
     let data = DataFolder::locate(args.data_dir.clone())?;
@@ -60,7 +60,7 @@ fn archive(args: &EngineArgs) -> Result<RunArchive> {
 }
 
 /// Makes the calls in a fresh worker, and words what the peer is asked in their place.
-async fn on_our_side(args: &EngineArgs, trace: &Trace) -> Result<(Replayed, Vec<Vec<Vec<Completion>>>)> {
+async fn on_our_side(args: &EngineTraceArgs, trace: &Trace) -> Result<(Replayed, Vec<Vec<Vec<Completion>>>)> {
     let scratch = tempfile::tempdir().context("making a scratch folder")?;
     let magis = open(scratch.path(), args.engine.models_dir.as_ref())?;
     let worker = Arc::new(load(&magis, &model_of(&magis, &args.engine), &args.engine.limits()).await?);

@@ -26,7 +26,7 @@ pub struct Completion {
 /// What a completion is for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Task {
-    /// An answer.
+    /// Tokens are drawn, under a constraint or freely.
     Answer { constraint: Constraint, sampling: Sampling },
     /// The probabilities of what may follow.
     Probabilities,

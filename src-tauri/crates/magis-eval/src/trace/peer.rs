@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How long an answer may take: a long prompt on a slow machine.
 const PATIENCE: Duration = Duration::from_mins(30);
 
-/// A running llama-server.
+/// A running llama-server, asked over HTTP.
 pub struct Peer {
     agent: ureq::Agent,
     url: String,

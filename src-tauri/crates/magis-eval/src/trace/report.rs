@@ -5,7 +5,7 @@ use crate::table::{MarkdownTable, number_or_dash};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A replayed trace.
+/// What replaying a trace cost on one side.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TraceReport {
     /// Groups of calls that were issued together.

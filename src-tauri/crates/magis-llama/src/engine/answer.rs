@@ -7,7 +7,7 @@ use super::constraint::{ConstraintError, Rail};
 use super::loops::LoopDetector;
 use super::native::Token;
 use super::prompt::Tokenizer;
-use super::reading::{Reading, ThinkingEnd};
+use super::reading::{AnswerReading, ThinkingEnd};
 use super::sampler::Sampler;
 use super::text::{Released, StopMatcher, Utf8Assembler};
 use magis_llm::{ChatReply, FinishReason, Sampling, Usage};
@@ -27,7 +27,7 @@ pub struct PartialAnswer {
     sampler: Sampler,
     // Followed from where the text begins: what is thought before is free.
     rail: Option<Rail>,
-    reading: Option<Reading>,
+    reading: Option<AnswerReading>,
     characters: Utf8Assembler,
     stops: StopMatcher,
     loops: LoopDetector,
@@ -41,12 +41,12 @@ impl PartialAnswer {
         most: u32,
         stop: &[String],
         mut rail: Option<Rail>,
-        reading: Option<Reading>,
+        reading: Option<AnswerReading>,
     ) -> Self {
-        let thinks = reading.as_ref().is_some_and(Reading::is_thinking);
+        let thinks = reading.as_ref().is_some_and(AnswerReading::is_thinking);
         let begin = rail.as_mut().filter(|_| !thinks).map(Rail::begin);
         Self {
-            most: most.saturating_add(reading.as_ref().map_or(0, Reading::most_before)),
+            most: most.saturating_add(reading.as_ref().map_or(0, AnswerReading::most_before)),
             most_of_text: most,
             tokens: 0,
             text: String::new(),
@@ -105,7 +105,7 @@ impl PartialAnswer {
             self.waiting.clear();
             let open = self.characters.finish();
             self.say(open, sink);
-            let rest = self.reading.as_mut().map(Reading::finish).unwrap_or_default();
+            let rest = self.reading.as_mut().map(AnswerReading::finish).unwrap_or_default();
             self.release(&rest, sink);
             let held = self.stops.finish();
             self.show(&held, sink);
@@ -150,7 +150,7 @@ impl PartialAnswer {
 
     /// Chooses the next token, or those that end the thinking where it has gone on long enough.
     fn go_on(&mut self, logits: &[f32], tokenizer: &Tokenizer) -> Result<(), LlamaError> {
-        if let Some(end) = self.reading.as_ref().and_then(Reading::spent) {
+        if let Some(end) = self.reading.as_ref().and_then(AnswerReading::spent) {
             self.waiting = end.to_vec();
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl PartialAnswer {
     }
 
     fn thinks(&self) -> bool {
-        self.reading.as_ref().is_some_and(Reading::is_thinking)
+        self.reading.as_ref().is_some_and(AnswerReading::is_thinking)
     }
 
     fn choose(&mut self, logits: &[f32]) -> Result<Token, LlamaError> {

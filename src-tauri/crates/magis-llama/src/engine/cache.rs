@@ -33,7 +33,7 @@ pub struct Cache {
 
 /// How a prompt gets its sequence.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Placement {
+pub struct CellPlacement {
     /// The sequence to compute in.
     pub sequence: Sequence,
     /// Tokens of the prompt that are there already.
@@ -56,8 +56,8 @@ pub struct Evicted {
 
 /// Whether a prompt can be computed now.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Place {
-    Ready(Placement),
+pub enum Placing {
+    Ready(CellPlacement),
     /// Another call is computing what it begins with, or every sequence is in use.
     Later,
 }
@@ -117,13 +117,13 @@ impl Cache {
     /// Finds the best place for a prompt, pins it, and enters what is reused there. `saved` are the lengths at which a
     /// recurrent state is on record for the begin of this prompt. Without logits behind the prompt at least its last
     /// token is left to compute.
-    pub fn place(&mut self, prompt: &Rc<[Token]>, saved: &[usize]) -> Place {
+    pub fn place(&mut self, prompt: &Rc<[Token]>, saved: &[usize]) -> Placing {
         let (best, reused) = self.best(prompt, saved);
         self.place_at(prompt, best, reused)
     }
 
     /// As [`Cache::place`], in a sequence that is emptied whatever the cache has of the prompt.
-    pub fn place_anew(&mut self, prompt: &Rc<[Token]>) -> Place {
+    pub fn place_anew(&mut self, prompt: &Rc<[Token]>) -> Placing {
         self.place_at(prompt, 0, 0)
     }
 
@@ -132,10 +132,10 @@ impl Cache {
         self.best(prompt, saved).1
     }
 
-    fn place_at(&mut self, prompt: &Rc<[Token]>, best: usize, reused: usize) -> Place {
+    fn place_at(&mut self, prompt: &Rc<[Token]>, best: usize, reused: usize) -> Placing {
         if let Some(common) = self.computed_meanwhile(prompt, reused) {
             self.save_at(prompt, common);
-            return Place::Later;
+            return Placing::Later;
         }
         let source = &self.kept[best];
         // A sequence whose earlier prompt goes on here, or is asked once more, is taken over; another one is left.
@@ -147,21 +147,18 @@ impl Cache {
         let (target, shared_from) = match cheapest.filter(|_| !taken_over) {
             Some(cheapest) => (cheapest, Some(source.sequence)),
             None if is_free => (best, None),
-            None => return Place::Later,
+            None => return Placing::Later,
         };
         let logits = source
             .logits
             .clone()
             .filter(|_| reused == prompt.len() && source.prompt == *prompt);
         let stops = self.stops(prompt, reused);
-        let given_up = if target == best {
-            None
-        } else {
-            self.worth_saving(target)
-        };
+        let is_lost = target != best || reused == 0;
+        let given_up = is_lost.then(|| self.worth_saving(target)).flatten();
         let begin = self.kept[best].cells[..reused].to_vec();
         let kept = &mut self.kept[target];
-        if given_up.is_some() {
+        if is_lost && !kept.cells.is_empty() {
             self.given_up = self.given_up.max(kept.worth);
         }
         kept.cells = begin;
@@ -171,7 +168,7 @@ impl Cache {
         kept.pinned = true;
         let sequence = kept.sequence;
         self.recount();
-        Place::Ready(Placement {
+        Placing::Ready(CellPlacement {
             sequence,
             reused,
             shared_from: shared_from.filter(|from| *from != sequence && reused > 0),
@@ -410,15 +407,15 @@ mod tests {
         tokens.into()
     }
 
-    fn ready(cache: &mut Cache, tokens: &[Token], saved: &[usize]) -> Placement {
+    fn ready(cache: &mut Cache, tokens: &[Token], saved: &[usize]) -> CellPlacement {
         match cache.place(&prompt(tokens), saved) {
-            Place::Ready(placement) => placement,
-            Place::Later => unreachable!("{tokens:?} has to wait"),
+            Placing::Ready(placement) => placement,
+            Placing::Later => unreachable!("{tokens:?} has to wait"),
         }
     }
 
     /// Places a prompt and computes the rest of it.
-    fn compute(cache: &mut Cache, tokens: &[Token]) -> Placement {
+    fn compute(cache: &mut Cache, tokens: &[Token]) -> CellPlacement {
         let placement = ready(cache, tokens, &[]);
         cache.append(placement.sequence, &tokens[placement.reused..]);
         cache.unpin(placement.sequence);
@@ -515,7 +512,7 @@ mod tests {
             let placement = ready(&mut cache, &tokens, &[]);
             cache.append(placement.sequence, &tokens);
         }
-        assert_eq!(cache.place(&prompt(&[3, 3, 3]), &[]), Place::Later);
+        assert_eq!(cache.place(&prompt(&[3, 3, 3]), &[]), Placing::Later);
         cache.unpin(pinned);
         assert_eq!(ready(&mut cache, &[1, 2, 4], &[]).sequence, pinned);
     }
@@ -527,7 +524,7 @@ mod tests {
         one.push(2);
         other.push(3);
         let first = ready(&mut cache, &one, &[]);
-        assert_eq!(cache.place(&prompt(&other), &[]), Place::Later);
+        assert_eq!(cache.place(&prompt(&other), &[]), Placing::Later);
         cache.append(first.sequence, &one[..20]);
         let shorter: Vec<Token> = vec![1, 1, 5];
         assert_eq!(
@@ -586,7 +583,7 @@ mod tests {
         let one = [&begin[..], &[90, 91]].concat();
         let other = [&begin[..], &[80]].concat();
         let first = ready(&mut cache, &one, &[]);
-        assert_eq!(cache.place(&prompt(&other), &[]), Place::Later);
+        assert_eq!(cache.place(&prompt(&other), &[]), Placing::Later);
         assert_eq!(cache.next_stop(first.sequence), Some(20));
     }
 }

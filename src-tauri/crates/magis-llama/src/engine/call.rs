@@ -4,7 +4,7 @@
 //! Whatever a call holds of the cache it gives back when it ends, also when it is dropped in its midst.
 
 use super::LlamaError;
-use super::core::{Core, Done, Row, Work};
+use super::core::{Core, Done, PendingWork, TokenRow};
 use super::native::{Sequence, StepError, Token};
 use super::prompt::Tokenizer;
 use super::schedule::FEW_ROWS;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// The engine, as one call sees it.
 #[derive(Clone)]
-pub struct Call {
+pub struct EngineCall {
     core: Rc<RefCell<Core>>,
     id: RequestId,
     urgency: Urgency,
@@ -53,6 +53,11 @@ pub struct Room {
     core: Rc<RefCell<Core>>,
 }
 
+struct RoomQueuePlace {
+    number: u64,
+    core: Rc<RefCell<Core>>,
+}
+
 struct Pinned {
     sequence: Sequence,
     core: Rc<RefCell<Core>>,
@@ -63,7 +68,7 @@ struct Ticket {
     core: Rc<RefCell<Core>>,
 }
 
-impl Call {
+impl EngineCall {
     /// Creates the view of a call.
     pub fn new(core: &Rc<RefCell<Core>>, id: RequestId, urgency: Urgency) -> Self {
         Self {
@@ -79,7 +84,7 @@ impl Call {
         self.core.borrow()
     }
 
-    /// As [`Call::core`], to change it.
+    /// As [`EngineCall::core`], to change it.
     pub fn core_mut(&self) -> RefMut<'_, Core> {
         self.core.borrow_mut()
     }
@@ -91,9 +96,20 @@ impl Call {
         }
     }
 
-    /// Waits until so many cells of the context can be had beside those of other calls, and reserves them.
+    /// Waits until so many cells of the context can be had beside those of other calls, and reserves them. Who waits longest
+    /// comes first, so that one that needs much is not passed by others for ever.
     pub async fn room(&self, cells: usize) -> Room {
-        poll_fn(|_| self.try_room(cells).map_or(Poll::Pending, Poll::Ready)).await
+        let number = self.core_mut().queue_for_room();
+        let place = RoomQueuePlace {
+            number,
+            core: Rc::clone(&self.core),
+        };
+        poll_fn(|_| {
+            let is_first = place.core.borrow().is_first_for_room(number);
+            let room = is_first.then(|| self.try_room(cells)).flatten();
+            room.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
     }
 
     /// Reserves cells, if they can be had now. Where nothing else is reserved, they always can.
@@ -125,7 +141,7 @@ impl Call {
         let (logits, time) = match placed.logits {
             Some(logits) => (logits, Duration::ZERO),
             None => {
-                let work = Work::Prompt {
+                let work = PendingWork::Prompt {
                     sequence,
                     prompt: Rc::clone(prompt),
                     from: placed.reused,
@@ -148,13 +164,13 @@ impl Call {
     }
 
     /// Computes rows, [`FEW_ROWS`] at the most, all in one step.
-    pub async fn rows(&self, rows: Vec<Row>) -> Result<Done, LlamaError> {
+    pub async fn rows(&self, rows: Vec<TokenRow>) -> Result<Done, LlamaError> {
         if rows.is_empty() || rows.len() > FEW_ROWS {
             return Err(LlamaError::Broken(StepError::Malformed(
                 "a call has no rows, or too many",
             )));
         }
-        Ok(self.compute(Work::Rows(rows)).await)
+        Ok(self.compute(PendingWork::Rows(rows)).await)
     }
 
     /// Reserves so many branches at once, as soon as they are free.
@@ -187,7 +203,7 @@ impl Call {
         }
     }
 
-    async fn compute(&self, work: Work) -> Done {
+    async fn compute(&self, work: PendingWork) -> Done {
         let number = self.core_mut().submit(self.id, self.urgency, work);
         let ticket = Ticket {
             number,
@@ -241,6 +257,12 @@ impl Drop for Writing {
 impl Drop for Room {
     fn drop(&mut self) {
         self.core.borrow_mut().reserved -= self.cells;
+    }
+}
+
+impl Drop for RoomQueuePlace {
+    fn drop(&mut self) {
+        self.core.borrow_mut().room_queue.remove(&self.number);
     }
 }
 

@@ -5,7 +5,7 @@
 //! [`super::schedule`].
 
 use super::LlamaError;
-use super::cache::{Cache, Evicted, Place};
+use super::cache::{Cache, Evicted, Placing};
 use super::constraint::Constraints;
 use super::machine::Waits;
 use super::native::{CacheKind, Context, DecodeBatch, Output, Sequence, StepError, Token};
@@ -34,6 +34,8 @@ pub struct Core {
     pub texts: Vec<(RequestId, String)>,
     /// Cells that calls may still fill, together with those they hold.
     pub reserved: usize,
+    /// Calls that wait for cells, by when they came.
+    pub room_queue: BTreeSet<u64>,
     /// Answers that are being written.
     pub writing: usize,
     /// Whether they are drafted, where that can be done.
@@ -57,14 +59,14 @@ pub struct Pending {
     ticket: u64,
     call: RequestId,
     urgency: Urgency,
-    work: Work,
+    work: PendingWork,
     time: Duration,
 }
 
 /// What is to be computed.
-pub enum Work {
+pub enum PendingWork {
     /// Rows of one step.
-    Rows(Vec<Row>),
+    Rows(Vec<TokenRow>),
     /// The tokens of a prompt from `from` on, at the end of a kept sequence.
     Prompt {
         sequence: Sequence,
@@ -75,7 +77,7 @@ pub enum Work {
 
 /// One token of a step.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct TokenRow {
     pub token: Token,
     pub position: usize,
     /// All sequences that it belongs to. Its cell is accounted for under the first.
@@ -97,14 +99,14 @@ pub struct Done {
 /// How a step ended.
 pub enum Step {
     Computed,
-    /// Nothing waits.
+    /// No call waits for rows.
     Idle,
     /// It was interrupted; these calls had rows in it.
     Interrupted(Vec<RequestId>),
 }
 
 /// A prompt's place in the cache.
-pub struct Placed {
+pub struct PromptPlace {
     pub sequence: Sequence,
     pub reused: usize,
     pub logits: Option<Rc<[f32]>>,
@@ -121,7 +123,7 @@ const WORTH_READING_BACK: usize = 32;
 
 impl Core {
     /// Enters work; its ticket is what [`Core::finished`] has it under when it is done.
-    pub fn submit(&mut self, call: RequestId, urgency: Urgency, work: Work) -> u64 {
+    pub fn submit(&mut self, call: RequestId, urgency: Urgency, work: PendingWork) -> u64 {
         self.last_ticket += 1;
         self.queue.push(Pending {
             ticket: self.last_ticket,
@@ -131,6 +133,18 @@ impl Core {
             time: Duration::ZERO,
         });
         self.last_ticket
+    }
+
+    /// Enters that a call waits for cells; gives its place in the queue.
+    pub fn queue_for_room(&mut self) -> u64 {
+        self.last_ticket += 1;
+        self.room_queue.insert(self.last_ticket);
+        self.last_ticket
+    }
+
+    /// Returns whether nobody has waited for cells longer.
+    pub fn is_first_for_room(&self, place: u64) -> bool {
+        self.room_queue.first() == Some(&place)
     }
 
     /// Takes back work whose call is gone.
@@ -188,13 +202,13 @@ impl Core {
     }
 
     /// Finds a place for a prompt and moves there what the cache has of it, or what is saved; none where it has to wait.
-    pub fn place(&mut self, prompt: &Rc<[Token]>) -> Option<Placed> {
+    pub fn place(&mut self, prompt: &Rc<[Token]>) -> Option<PromptPlace> {
         let states = self.snapshots.state_lengths(prompt);
         let reusable = self.cache.reusable(prompt, &states);
         if let Some(saved) = self.saved_sequence(prompt, reusable) {
             return self.read_back(prompt, &saved);
         }
-        let Place::Ready(placement) = self.cache.place(prompt, &states) else {
+        let Placing::Ready(placement) = self.cache.place(prompt, &states) else {
             return None;
         };
         let (sequence, reused) = (placement.sequence, placement.reused);
@@ -214,7 +228,7 @@ impl Core {
             self.context.clear(sequence);
             self.cache.restart(sequence);
         }
-        Some(Placed {
+        Some(PromptPlace {
             sequence,
             reused: if moved { reused } else { 0 },
             logits: placement.logits.filter(|_| moved),
@@ -240,6 +254,7 @@ impl Core {
         self.context.logits(index).ok_or(missing)
     }
 
+    /// Returns how many sequences there are of either kind.
     pub fn sequences(&self) -> Sequences {
         self.context.shape().sequences
     }
@@ -281,8 +296,8 @@ impl Core {
 
     fn demand(&self, pending: &Pending) -> Demand {
         let (rows, form) = match &pending.work {
-            Work::Rows(rows) => (rows.len(), Form::Whole),
-            Work::Prompt { sequence, prompt, from } => {
+            PendingWork::Rows(rows) => (rows.len(), Form::Whole),
+            PendingWork::Prompt { sequence, prompt, from } => {
                 let end = self.cache.next_stop(*sequence).unwrap_or(prompt.len());
                 (end.min(prompt.len()) - from, Form::Pieces)
             }
@@ -313,8 +328,8 @@ impl Core {
         let mut touched = BTreeSet::new();
         for demand in demands {
             match &self.queue[demand].work {
-                Work::Prompt { sequence, .. } => _ = touched.insert(sequence.0),
-                Work::Rows(rows) => {
+                PendingWork::Prompt { sequence, .. } => _ = touched.insert(sequence.0),
+                PendingWork::Rows(rows) => {
                     touched.extend(rows.iter().flat_map(|row| &row.sequences).map(|sequence| sequence.0));
                 }
             }
@@ -361,8 +376,8 @@ impl Core {
     }
 
     /// Places a prompt in a sequence that is read back.
-    fn read_back(&mut self, prompt: &Rc<[Token]>, saved: &SavedSequence) -> Option<Placed> {
-        let Place::Ready(placement) = self.cache.place_anew(prompt) else {
+    fn read_back(&mut self, prompt: &Rc<[Token]>, saved: &SavedSequence) -> Option<PromptPlace> {
+        let Placing::Ready(placement) = self.cache.place_anew(prompt) else {
             return None;
         };
         let sequence = placement.sequence;
@@ -376,14 +391,14 @@ impl Core {
         };
         if !is_back || !self.context.holds(sequence, common) {
             self.context.clear(sequence);
-            return Some(Placed {
+            return Some(PromptPlace {
                 sequence,
                 reused: 0,
                 logits: None,
             });
         }
         self.cache.append(sequence, &prompt[..common]);
-        Some(Placed {
+        Some(PromptPlace {
             sequence,
             reused: common,
             logits: None,
@@ -408,7 +423,7 @@ impl Core {
     }
 }
 
-impl Work {
+impl PendingWork {
     fn put(&self, rows: usize, batch: &mut DecodeBatch) {
         match self {
             Self::Rows(all) => {

@@ -5,8 +5,8 @@
 //! is the same on both sides, and what counts is how much likelier the other token is than the one that is there.
 
 use super::LlamaError;
-use super::call::{Branch, Call, Prefilled};
-use super::core::Row;
+use super::call::{Branch, EngineCall, Prefilled};
+use super::core::TokenRow;
 use super::native::{Output, Token};
 use super::prompt::Tokenizer;
 use super::sampler::LogSoftmax;
@@ -18,7 +18,7 @@ const PER_TOKEN: usize = 8;
 
 /// Reads `text` behind a prompt into a branch that is empty, and returns the ways to leave it.
 pub(super) async fn read(
-    call: &Call,
+    call: &EngineCall,
     prompt: &Prefilled,
     length: usize,
     branch: &Branch,
@@ -34,7 +34,7 @@ pub(super) async fn read(
     let computed = &text[..text.len().saturating_sub(1)];
     for (number, chunk) in computed.chunks(FEW_ROWS).enumerate() {
         let before = number * FEW_ROWS;
-        let rows = chunk.iter().enumerate().map(|(row, token)| Row {
+        let rows = chunk.iter().enumerate().map(|(row, token)| TokenRow {
             token: *token,
             position: length + before + row,
             sequences: vec![branch.sequence],

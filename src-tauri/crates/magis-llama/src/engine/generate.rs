@@ -8,13 +8,13 @@
 
 use super::LlamaError;
 use super::answer::PartialAnswer;
-use super::call::{Branch, Call, Prefilled, Room, all};
+use super::call::{Branch, EngineCall, Prefilled, Room, all};
 use super::constraint::call_grammar;
-use super::core::Row;
+use super::core::TokenRow;
 use super::departure::{Way, begin_of, read};
 use super::drafts::Drafts;
 use super::native::{Output, Sequence, StepError, Token};
-use super::reading::Reading;
+use super::reading::AnswerReading;
 use super::schedule::FEW_ROWS;
 use magis_llm::{ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, Usage};
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ use std::time::Duration;
 const MOST_WITH_DRAFTS: usize = 2;
 
 /// Answers a conversation: the case of a single request.
-pub(super) async fn chat(call: Call, request: ChatRequest) -> Result<ChatReply, LlamaError> {
+pub(super) async fn chat(call: EngineCall, request: ChatRequest) -> Result<ChatReply, LlamaError> {
     let job = Job::chat(&call, 0, &request)?;
     let replies = answer_all(&call, vec![job]).await?;
     let missing = LlamaError::Broken(StepError::Malformed("it answers nothing"));
@@ -36,7 +36,10 @@ pub(super) async fn chat(call: Call, request: ChatRequest) -> Result<ChatReply, 
 }
 
 /// Answers all requests; the text of the first is told.
-pub(super) async fn generate_all(call: Call, requests: Vec<GenerateRequest>) -> Result<Vec<ChatReply>, LlamaError> {
+pub(super) async fn generate_all(
+    call: EngineCall,
+    requests: Vec<GenerateRequest>,
+) -> Result<Vec<ChatReply>, LlamaError> {
     let jobs = requests.iter().enumerate().map(|(number, request)| match request {
         GenerateRequest::Chat(chat) => Job::chat(&call, number, chat),
         GenerateRequest::FillIn(fill_in) => Job::fill_in(&call, number, fill_in),
@@ -45,7 +48,7 @@ pub(super) async fn generate_all(call: Call, requests: Vec<GenerateRequest>) -> 
     answer_all(&call, jobs).await
 }
 
-async fn answer_all(call: &Call, jobs: Vec<Job>) -> Result<Vec<ChatReply>, LlamaError> {
+async fn answer_all(call: &EngineCall, jobs: Vec<Job>) -> Result<Vec<ChatReply>, LlamaError> {
     let mut groups: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
         match groups.iter_mut().find(|group| group[0].prompt == job.prompt) {
@@ -85,7 +88,7 @@ struct Answered {
 }
 
 impl Job {
-    fn chat(call: &Call, number: usize, request: &ChatRequest) -> Result<Self, LlamaError> {
+    fn chat(call: &EngineCall, number: usize, request: &ChatRequest) -> Result<Self, LlamaError> {
         let (prompt, form) = call.tokenizer.request(request)?;
         if prompt.is_empty() {
             return Err(LlmError::BadRequest {
@@ -93,8 +96,8 @@ impl Job {
             }
             .into());
         }
-        let reading = Reading::new(request, &form, &call.tokenizer);
-        let before = reading.as_ref().map_or(0, Reading::most_before);
+        let reading = AnswerReading::new(request, &form, &call.tokenizer);
+        let before = reading.as_ref().map_or(0, AnswerReading::most_before);
         let most = request.max_tokens.saturating_add(before) as usize;
         call.core().check_room(prompt.len(), most)?;
         let rail = match (call_grammar(request, &form, &call.tokenizer)?, &request.constraint) {
@@ -111,7 +114,7 @@ impl Job {
         })
     }
 
-    fn fill_in(call: &Call, number: usize, request: &FillInRequest) -> Result<Self, LlamaError> {
+    fn fill_in(call: &EngineCall, number: usize, request: &FillInRequest) -> Result<Self, LlamaError> {
         let prompt = call.tokenizer.fill_in(&request.before, &request.after);
         let prompt = prompt.ok_or_else(LlmError::no_fill_in)?;
         let mut most = request.max_tokens as usize;
@@ -138,7 +141,7 @@ impl Job {
 }
 
 /// Answers requests with the same prompt.
-async fn answer_group(call: &Call, jobs: Vec<Job>) -> Result<Vec<Answered>, LlamaError> {
+async fn answer_group(call: &EngineCall, jobs: Vec<Job>) -> Result<Vec<Answered>, LlamaError> {
     let Some(first) = jobs.first() else {
         return Ok(Vec::new());
     };
@@ -187,7 +190,7 @@ struct Cost {
 
 /// Reads each known text that an answer is not to be, once, and finds the ways to leave it.
 async fn leave_known_texts(
-    call: &Call,
+    call: &EngineCall,
     prompt: &Prefilled,
     jobs: &[Job],
     cost: &mut Cost,
@@ -220,7 +223,7 @@ fn begun(mut job: Job, left: &[(Vec<Token>, Vec<Way>)]) -> Job {
 
 /// The answers to one prompt as branches of it, as many at a time as there is room for, one at least.
 struct Lanes<'a> {
-    call: &'a Call,
+    call: &'a EngineCall,
     prompt: &'a Prefilled,
     waiting: VecDeque<(Job, Cost)>,
     running: Vec<Lane<'a>>,
@@ -281,7 +284,7 @@ impl Lanes<'_> {
 }
 
 async fn branch_off(
-    call: &Call,
+    call: &EngineCall,
     job: Job,
     branch: Branch,
     prompt: &Prefilled,
@@ -293,7 +296,7 @@ async fn branch_off(
 
 /// Writes an answer in a sequence that holds its prompt.
 async fn write(
-    call: &Call,
+    call: &EngineCall,
     job: Job,
     sequence: Sequence,
     prompt: &Prefilled,
@@ -333,7 +336,7 @@ async fn write(
 
 /// An answer while it is written into its sequence.
 struct Writer<'a> {
-    call: &'a Call,
+    call: &'a EngineCall,
     is_told: bool,
     sequence: Sequence,
     // Tokens of the sequence, and the most that it may have.
@@ -361,7 +364,7 @@ impl Writer<'_> {
             let room = (self.most - self.length).min(FEW_ROWS).saturating_sub(certain);
             tokens.extend_from_slice(drafts.next(room));
         }
-        let rows = tokens.iter().enumerate().map(|(number, token)| Row {
+        let rows = tokens.iter().enumerate().map(|(number, token)| TokenRow {
             token: *token,
             position: self.length + number,
             sequences: vec![self.sequence],

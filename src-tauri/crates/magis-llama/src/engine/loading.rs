@@ -128,6 +128,7 @@ impl Engine {
             stats: Stats::default(),
             texts: Vec::new(),
             reserved: 0,
+            room_queue: BTreeSet::new(),
             writing: 0,
             drafts: true,
             schedule: Schedule::new(shape.batch as usize),
@@ -218,7 +219,10 @@ impl Unloaded {
             Self::Refused(said) if said.contains("unknown model architecture") => {
                 format!("this version does not know its kind ({said}); choose another model")
             }
-            Self::Refused(said) => format!("llama.cpp refuses the file ({said}); download it again"),
+            Self::Refused(said) => {
+                let size = path.metadata().map_or(0, |file| file.len());
+                format!("llama.cpp refuses the file of {size} bytes ({said}); download it again")
+            }
         };
         refused(path, reason)
     }

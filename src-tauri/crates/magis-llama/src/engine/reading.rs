@@ -6,7 +6,7 @@ use magis_llm::tool_format::{AnswerForm, AnswerPiece, AnswerReader};
 use magis_llm::{ChatReply, ChatRequest, Thinking, ToolCall, UnreadableCall};
 
 /// The parts of an answer that has more than text.
-pub struct Reading {
+pub struct AnswerReading {
     reader: AnswerReader,
     budget: u32,
     thought: u32,
@@ -28,7 +28,7 @@ pub enum ThinkingEnd {
     Whole,
 }
 
-impl Reading {
+impl AnswerReading {
     /// Creates the reading of an answer; none where it is text alone.
     pub fn new(request: &ChatRequest, form: &AnswerForm, tokenizer: &Tokenizer) -> Option<Self> {
         let budget = match request.thinking {

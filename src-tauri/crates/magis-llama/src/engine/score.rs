@@ -4,8 +4,8 @@
 //! The likelihood of a token stands in the logits of the one before it, so the last token of a text is never computed.
 
 use super::LlamaError;
-use super::call::{Branch, Call, Prefilled};
-use super::core::Row;
+use super::call::{Branch, EngineCall, Prefilled};
+use super::core::TokenRow;
 use super::native::{Output, Sequence, Token};
 use super::sampler::LogSoftmax;
 use super::schedule::FEW_ROWS;
@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub(super) async fn score(call: Call, request: ScoreRequest) -> Result<ScoreReply, LlamaError> {
+pub(super) async fn score(call: EngineCall, request: ScoreRequest) -> Result<ScoreReply, LlamaError> {
     let texts: Vec<Vec<Token>> = request
         .continuations
         .iter()
@@ -129,7 +129,7 @@ fn pack(sorted: &[&[Token]], first: usize, rows: usize, branches: usize) -> Rang
 /// Finds the log-probabilities of all but the first token of each text, each behind the prompt in a branch of its own;
 /// gives how long that took.
 async fn compare(
-    call: &Call,
+    call: &EngineCall,
     (prompt, held): (&Prefilled, usize),
     branches: &[Branch],
     texts: &[&[Token]],
@@ -169,8 +169,13 @@ async fn compare(
 
 /// Returns the tokens of a window of sorted texts as a tree: one row a node. Also the nodes of each text from the root
 /// on. Each text has its own branch.
-fn tree(texts: &[&[Token]], window: &Range<usize>, held: usize, branches: &[Sequence]) -> (Vec<Row>, Vec<Vec<usize>>) {
-    let mut rows: Vec<Row> = Vec::new();
+fn tree(
+    texts: &[&[Token]],
+    window: &Range<usize>,
+    held: usize,
+    branches: &[Sequence],
+) -> (Vec<TokenRow>, Vec<Vec<usize>>) {
+    let mut rows: Vec<TokenRow> = Vec::new();
     let mut paths: Vec<Vec<usize>> = Vec::with_capacity(texts.len());
     for (number, text) in texts.iter().enumerate() {
         let end = inputs(text).min(window.end);
@@ -190,7 +195,7 @@ fn tree(texts: &[&[Token]], window: &Range<usize>, held: usize, branches: &[Sequ
                 .enumerate()
                 .filter(|(_, other)| inputs(other) > depth);
             path.push(rows.len());
-            rows.push(Row {
+            rows.push(TokenRow {
                 token: text[depth],
                 position: held + depth,
                 sequences: through.map(|(ahead, _)| branches[number + ahead]).collect(),

@@ -20,7 +20,7 @@ pub struct Snapshots {
 pub enum Extent {
     /// The state of its recurrent layers.
     State,
-    /// Everything.
+    /// All that the cache holds of it.
     Sequence,
 }
 

@@ -2,8 +2,8 @@
 //! of them the model goes on writing.
 
 use super::LlamaError;
-use super::call::{Branch, Call};
-use super::core::Row;
+use super::call::{Branch, EngineCall};
+use super::core::TokenRow;
 use super::departure::{Way, read};
 use super::native::{Output, Token};
 use super::prompt::Tokenizer;
@@ -18,7 +18,7 @@ use std::time::Instant;
 const LONGEST: usize = 56;
 
 /// Returns the edits at one token that a text between two others gains most by.
-pub(super) async fn token_edits(call: Call, request: TokenEditRequest) -> Result<TokenEditReply, LlamaError> {
+pub(super) async fn token_edits(call: EngineCall, request: TokenEditRequest) -> Result<TokenEditReply, LlamaError> {
     let tokenizer = Rc::clone(&call.tokenizer);
     let prompt = tokenizer.fill_in(&request.before, &request.after);
     let prompt: Rc<[Token]> = prompt.ok_or_else(LlmError::no_fill_in)?.into();
@@ -242,7 +242,7 @@ fn is_operator(token: &[u8]) -> bool {
 /// Writes the likeliest text behind each way, as far as the cache can begin there: up to the end of the line, at the begin of a line up to the end of the
 /// block that it opens. What does not come to an end is left out. `read` holds the text behind a prompt of `held` tokens.
 async fn write(
-    call: &Call,
+    call: &EngineCall,
     read: &Branch,
     held: usize,
     branches: &[Branch],
@@ -276,7 +276,7 @@ async fn write(
         let rows = open.iter_mut().map(|(number, branch, length)| {
             let tokens = &written[*number].tokens;
             *length += 1;
-            Row {
+            TokenRow {
                 token: tokens[tokens.len() - 1],
                 position: *length - 1,
                 sequences: vec![*branch],

@@ -36,11 +36,19 @@ impl Family {
     }
 
     pub fn engine_with(&self, abort: Arc<AtomicBool>) -> Engine {
+        self.load(CONTEXT, abort)
+    }
+
+    /// Returns an engine with room for whole conversations.
+    pub fn large_engine(&self) -> Engine {
+        self.load(2048, Arc::default())
+    }
+
+    fn load(&self, context: u32, abort: Arc<AtomicBool>) -> Engine {
         let load = Load {
             path: self.file.clone(),
-            context: Some(CONTEXT),
+            context: Some(context),
             threads: Some(1),
-            batch: None,
             ..Load::default()
         };
         Engine::load(&load, abort).unwrap()

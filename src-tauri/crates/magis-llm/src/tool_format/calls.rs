@@ -1,12 +1,10 @@
 //! Reads what stands between the marks of calls.
 
 use super::ToolFormat;
+use super::found::Named;
 use super::gemma;
 use crate::ToolDeclaration;
 use serde_json::{Map, Value};
-
-/// The name and the arguments of a call.
-pub(super) type Named = (String, Map<String, Value>);
 
 /// Reads the calls of a body; the error says what is wrong with it.
 pub(super) fn read(format: ToolFormat, body: &str, tools: &[ToolDeclaration]) -> Result<Vec<Named>, String> {

@@ -1,6 +1,6 @@
 //! Gemma's notation of a call: `call:name{key:value}`, with strings between `<|"|>`.
 
-use super::calls::Named;
+use super::found::Named;
 use serde_json::{Map, Value};
 
 pub(super) const QUOTE: &str = "<|\"|>";

@@ -2,7 +2,7 @@
 
 use super::AnswerBegin;
 use super::calls;
-use super::reader::{Found, first, take_certain};
+use super::found::{Found, first, take_certain};
 
 const MESSAGE: &str = "<|message|>";
 /// What ends a message; a new one may also begin without.

