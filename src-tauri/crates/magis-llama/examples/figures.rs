@@ -1,8 +1,9 @@
 //! Measures what the engine makes of calls that belong together, each against the same work done without it:
-//! `cargo run --release -p magis-llama --example figures -- MODEL.gguf [FIGURE]`, where FIGURE is one of the names below; all unless given.
+//! `cargo run --release -p magis-llama --example figures -- MODEL.gguf [FIGURE [TIMES]]`, where FIGURE is one of the names below; all
+//! unless given.
 //!
-//! Both sides of a ratio are measured in turn, three times, with prompts that the cache does not have. The rest of the
-//! machine should be idle.
+//! Both sides of a ratio are measured in turn, TIMES times, with prompts that the cache does not have. The rest of the machine
+//! should be idle.
 
 use magis_llama::engine::Engine;
 use magis_llm::protocol::Load;
@@ -18,24 +19,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
-type Figure = fn(&mut Engine, &Arc<AtomicBool>) -> Result<()>;
+type Figure = fn(&mut Engine, &Arc<AtomicBool>, u32) -> Result<()>;
 
-const ROUNDS: u32 = 3;
-
-const FIGURES: [(&str, Figure); 6] = [
-    ("summaries", summaries),
-    ("attempts", attempts),
-    ("rewrite", rewrite),
-    ("constrained", constrained),
-    ("cancel", cancel),
-    ("memory", small_calls),
+/// Each with how often it is measured unless that is said.
+const FIGURES: [(&str, Figure, u32); 6] = [
+    ("summaries", summaries, 3),
+    ("attempts", attempts, 3),
+    ("rewrite", rewrite, 10),
+    ("constrained", constrained, 3),
+    ("cancel", cancel, 50),
+    ("memory", small_calls, 10_000),
 ];
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("name a GGUF file")?);
     let wanted = arguments.next();
-    for (name, figure) in FIGURES {
+    let times = arguments.next().map(|times| times.parse()).transpose()?;
+    for (name, figure, usual) in FIGURES {
         if wanted.as_deref().is_some_and(|wanted| wanted != name) {
             continue;
         }
@@ -47,16 +48,16 @@ fn main() -> Result<()> {
         };
         let mut engine = Engine::load(&load, Arc::clone(&abort))?;
         println!("{name}");
-        figure(&mut engine, &abort)?;
+        figure(&mut engine, &abort, times.unwrap_or(usual))?;
     }
     Ok(())
 }
 
 /// Eight files are summarised one after the other, and all at once.
-fn summaries(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
+fn summaries(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
     for (prompt, answer) in [(150, 80), (600, 80)] {
         let mut times = [Vec::new(), Vec::new()];
-        for round in 0..ROUNDS {
+        for round in 0..rounds {
             let requests = |engine: &Engine, set: u32| -> Vec<ChatRequest> {
                 let summary = |file| {
                     let code = sized(engine, 1000 * round + 100 * set + file, prompt);
@@ -84,9 +85,9 @@ fn summaries(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
 }
 
 /// Eight attempts of 150 tokens go on from one prompt of 2,000, and one does.
-fn attempts(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
+fn attempts(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
     let mut times = [Vec::new(), Vec::new()];
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         for (times, count) in times.iter_mut().rev().zip([1, 8_u64]) {
             let code = sized(engine, 10 * round + count as u32, 2000);
             let attempt = |seed| {
@@ -105,9 +106,9 @@ fn attempts(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
     Ok(())
 }
 
-/// A function of 60 lines is written anew with one line changed, with drafts and without.
-fn rewrite(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
-    let cases: Vec<ChatRequest> = (0..10).map(|case| request(&edit(case), 1200)).collect();
+/// Functions of 60 lines are written anew with one line changed, with drafts and without.
+fn rewrite(engine: &mut Engine, _: &Arc<AtomicBool>, times: u32) -> Result<()> {
+    let cases: Vec<ChatRequest> = (0..times).map(|case| request(&edit(case), 1600)).collect();
     let mut drafted = Vec::new();
     for case in &cases {
         drafted.push(timed(engine, case)?);
@@ -136,7 +137,7 @@ fn rewrite(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
 }
 
 /// Answers of a form take as long a token as free ones.
-fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
+fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
     engine.without_drafts();
     let schema = json!({
         "type": "object",
@@ -147,7 +148,7 @@ fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
         "additionalProperties": false,
     });
     let mut times = [Vec::new(), Vec::new()];
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let text = format!("{round}. Tell me at length how a parser works, as JSON with one field, thoughts.");
         let free = request(&text, 90);
         let bound = ChatRequest {
@@ -164,14 +165,14 @@ fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
     Ok(())
 }
 
-/// Fifty calls are cancelled in the midst of a prompt of 10,000 tokens or of its answer.
-fn cancel(engine: &mut Engine, abort: &Arc<AtomicBool>) -> Result<()> {
+/// Calls are cancelled in the midst of a prompt of 10,000 tokens or of its answer.
+fn cancel(engine: &mut Engine, abort: &Arc<AtomicBool>, times: u32) -> Result<()> {
     let text = sized(engine, 7, 10_000);
     let mut quiet = Vec::new();
-    for at in 1..=50_u64 {
+    for at in 1..=u64::from(times) {
         let told = Arc::clone(abort);
         let canceller = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(at * 97));
+            std::thread::sleep(Duration::from_millis(at * 97 % 4000));
             told.store(true, Ordering::SeqCst);
             Instant::now()
         });
@@ -196,17 +197,17 @@ fn cancel(engine: &mut Engine, abort: &Arc<AtomicBool>) -> Result<()> {
     Ok(())
 }
 
-/// Ten thousand small calls take no more memory than a thousand.
-fn small_calls(engine: &mut Engine, _: &Arc<AtomicBool>) -> Result<()> {
+/// Many small calls take no more memory than a tenth of them.
+fn small_calls(engine: &mut Engine, _: &Arc<AtomicBool>, times: u32) -> Result<()> {
     let mut after = Vec::new();
-    for call in 0..10_000 {
+    for call in 0..times {
         engine.chat(&request(&format!("{} of {}?", call % 97, call % 31), 1), &mut |_| ())?;
-        if call == 999 || call == 9_999 {
+        if call + 1 == times / 10 || call + 1 == times {
             after.push(memory::resident().unwrap_or(0));
         }
     }
     println!(
-        "  resident after 1,000 and 10,000 calls: {} and {} bytes, ratio {:.3}",
+        "  resident after a tenth and after all of {times} calls: {} and {} bytes, ratio {:.3}",
         after[0],
         after[1],
         after[1] as f64 / after[0].max(1) as f64

@@ -66,7 +66,9 @@ fn a_required_call_can_always_be_read() {
             ..ChatRequest::new(user("Where?"), 200)
         };
         let reply = engine.chat(&drawn(seed, request), &mut |_| ()).unwrap();
-        assert!(reply.unreadable_calls.is_empty(), "{reply:?}");
+        // A random model may go on calling until its tokens are spent, in the midst of a call.
+        let is_cut = reply.finish == FinishReason::Length;
+        assert!(is_cut || reply.unreadable_calls.is_empty(), "{reply:?}");
         assert!(!reply.tool_calls.is_empty(), "{reply:?}");
         for call in &reply.tool_calls {
             assert_eq!(call.name, "look");

@@ -77,10 +77,10 @@ pub trait LanguageModel: Send + Sync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
-    /// A person waits.
+    /// A person, who sees the answer as it comes.
     #[default]
     Interactive,
-    /// Nobody does: it is done in advance.
+    /// Nobody: what can be done in advance gives way to what somebody waits for.
     Background,
 }
 

@@ -86,9 +86,11 @@ impl Peer {
                 seconds: begun.elapsed().as_secs_f64(),
                 calls,
             };
-            if let Some(first) = cost.calls.iter().find(|cost| is_first && cost.computed > 0) {
+            let computed: Vec<&Cost> = cost.calls.iter().filter(|cost| cost.computed > 0).collect();
+            if is_first && !computed.is_empty() {
                 is_first = false;
-                if first.reused > 0 {
+                // Of calls at the same time one may find what another has just computed, but never all of them.
+                if computed.iter().all(|cost| cost.reused > 0) {
                     bail!(
                         "the server at {} holds the first prompt already: start it anew",
                         self.url
