@@ -371,7 +371,8 @@ impl Core {
     fn saved_sequence(&self, prompt: &[Token], reusable: usize) -> Option<SavedSequence> {
         let (read, common) = self.snapshots.best_sequence(prompt)?;
         let common = common.min(prompt.len().saturating_sub(1));
-        let is_of_use = self.context.memory() != CacheKind::Recurrent || common == read.len();
+        // Of a state, and of windows that have gone on, a beginning cannot be had back.
+        let is_of_use = self.context.memory() == CacheKind::Attention || common == read.len();
         (is_of_use && common >= reusable + WORTH_READING_BACK).then_some(SavedSequence { read, common })
     }
 
