@@ -411,7 +411,7 @@ pub enum ModelsCommand {
                       HF_ENDPOINT: the address of another hub with the same interface."
     )]
     Fetch {
-        /// The model's id, or hf:OWNER/REPO[:FILE]
+        /// The model's id, or `hf:OWNER/REPO[:FILE]`
         id: String,
         /// Print JSON: the files of a repository, or what was downloaded
         #[arg(long)]
