@@ -4,11 +4,13 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a process keeps. No network, no other program, nothing written anywhere but to these devices.
+/// What a process keeps. No network, no other program, nothing written anywhere but to these folders and devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pledge {
     /// Files and folders that it may read. Those that are not there are left out.
     pub readable: Vec<PathBuf>,
+    /// Folders in which it may read, make, change and remove files, but no folders. Those that are not there are left out.
+    pub writable: Vec<PathBuf>,
     /// Devices that it may use, or folders of such. Those that are not there are left out.
     pub devices: Vec<PathBuf>,
     /// The most bytes of memory that it may take beside the files that it maps; none: no limit of ours.
@@ -33,7 +35,7 @@ impl Pledge {
     /// When the system has the means and refuses to use them.
     pub fn take(&self) -> Result<Pledged, NotPledged> {
         #[cfg(target_os = "linux")]
-        return match crate::inside::pledge(&self.readable, &self.devices, self.memory) {
+        return match crate::inside::pledge(self) {
             Ok(files) => Ok(Pledged {
                 files,
                 calls: true,

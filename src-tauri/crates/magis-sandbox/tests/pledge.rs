@@ -73,3 +73,43 @@ fn files_are_closed_but_the_readable_ones_and_those_are_not_written() {
         }
     });
 }
+
+#[test]
+fn in_a_writable_folder_files_come_and_go_and_folders_do_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (inside, outside) = (folder.path().join("inside"), folder.path().join("outside"));
+    for place in [&inside, &outside] {
+        fs::create_dir(place).unwrap();
+    }
+    let writable = vec![inside.clone(), folder.path().join("missing")];
+    on_a_thread(move || {
+        let pledge = Pledge {
+            writable,
+            ..Pledge::default()
+        };
+        let pledged = pledge.take().unwrap();
+        fs::write(inside.join("new"), "text\n").unwrap();
+        fs::rename(inside.join("new"), inside.join("file")).unwrap();
+        File::options()
+            .write(true)
+            .open(inside.join("file"))
+            .unwrap()
+            .set_len(2)
+            .unwrap();
+        assert_eq!(fs::read_to_string(inside.join("file")).unwrap(), "te");
+        if pledged.files {
+            let refused = [
+                fs::create_dir(inside.join("folder")),
+                std::os::unix::fs::symlink("/etc/passwd", inside.join("link")),
+                fs::write(outside.join("new"), "text\n"),
+                fs::rename(inside.join("file"), outside.join("file")),
+            ];
+            for (number, tried) in refused.into_iter().enumerate() {
+                let kind = tried.unwrap_err().kind();
+                let is_refused = matches!(kind, ErrorKind::PermissionDenied | ErrorKind::CrossesDevices);
+                assert!(is_refused, "{number}: {kind}");
+            }
+        }
+        fs::remove_file(inside.join("file")).unwrap();
+    });
+}
