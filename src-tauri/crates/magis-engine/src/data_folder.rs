@@ -2,13 +2,16 @@
 
 use crate::EngineError;
 use magis_core::{RepoId, RunId};
+use magis_models::Sha256Hex;
 use magis_platform::private;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tracing::warn;
 
 /// What this program keeps in a data folder. Anything else there is somebody else's.
-const ENTRIES: [&str; 13] = [
+const ENTRIES: [&str; 14] = [
     "magis.sqlite3",
     "magis.sqlite3-wal",
     "magis.sqlite3-shm",
@@ -17,6 +20,7 @@ const ENTRIES: [&str; 13] = [
     "objects",
     "index",
     "logs",
+    "prefixes",
     "sample",
     "scratch",
     "web",
@@ -26,7 +30,10 @@ const ENTRIES: [&str; 13] = [
 /// What lies in a folder that is a whole disk.
 const MADE_WITH_A_DISK: &str = "lost+found";
 /// Those that hold a repository's code or a window's traces.
-const PRIVATE: [&str; 6] = ["objects", "index", "logs", "sample", "scratch", "web"];
+const PRIVATE: [&str; 7] = ["objects", "index", "logs", "prefixes", "sample", "scratch", "web"];
+
+/// How long prefixes of a model stay that is not used.
+const PREFIXES_STAY: Duration = Duration::from_hours(30 * 24);
 
 /// The data folder: database, models, indexes and object stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +97,41 @@ impl DataFolder {
     /// Returns the object store of a repository: what its runs read and made.
     pub fn objects(&self, repo: RepoId) -> PathBuf {
         self.all_objects().join(repo.to_string())
+    }
+
+    /// Returns the folder of the prefixes that workers keep, of all models.
+    pub(crate) fn prefixes(&self) -> PathBuf {
+        self.root.join("prefixes")
+    }
+
+    /// Returns the folder in which workers keep prefixes of a model, made where it was not there; none where the disk refuses it: all works
+    /// without, only not as fast. Those of models that were not used for long go.
+    pub(crate) fn prefixes_of(&self, model: Sha256Hex) -> Option<PathBuf> {
+        let folder = self.prefixes().join(model.to_string());
+        private::create_folder(&folder)
+            .inspect_err(|error| warn!(%error, "prefixes are not kept"))
+            .ok()?;
+        private::remove_halves(&folder);
+        for other in entries_of(&self.prefixes()).filter(|other| *other != folder) {
+            let files: Vec<PathBuf> = entries_of(&other).collect();
+            if files.iter().all(|file| is_older(file, PREFIXES_STAY)) {
+                let _left = std::fs::remove_dir_all(&other);
+            }
+        }
+        Some(folder)
+    }
+
+    /// Removes the prefixes of all models. The folders stay: workers that run have no others.
+    pub(crate) fn forget_prefixes(&self) -> Result<(), EngineError> {
+        for file in entries_of(&self.prefixes()).flat_map(|folder| entries_of(&folder).collect::<Vec<_>>()) {
+            match std::fs::remove_file(&file) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(EngineError::io("delete", &file)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn all_objects(&self) -> PathBuf {
@@ -216,6 +258,17 @@ impl DataFolder {
     pub(crate) fn all_indexes(&self) -> PathBuf {
         self.root.join("index")
     }
+}
+
+fn entries_of(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path())
+}
+
+/// Returns whether a file was not changed for so long; false where the system does not say.
+fn is_older(file: &Path, time: Duration) -> bool {
+    let changed = file.metadata().and_then(|about| about.modified());
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > time))
 }
 
 /// Returns the bytes of all files below a folder; what cannot be read counts nothing.

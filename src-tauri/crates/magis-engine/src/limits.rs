@@ -1,8 +1,9 @@
 //! What the engine may take of the machine, and the context that comes of it.
 
 use crate::EngineError;
-use magis_llama::{Manners, WorkerCommand, physical_cores};
+use magis_llama::{Manners, WorkerCommand, may_use_devices, physical_cores};
 use magis_llm::memory::KvType;
+use magis_llm::placement::Loading;
 use magis_models::{Fit, MINIMUM_CONTEXT, ModelFile, fits};
 use magis_platform::memory;
 
@@ -25,6 +26,10 @@ pub struct EngineLimits {
     pub gpu_layers: Option<u32>,
     /// Layers on the device whose experts stay in main memory; none: as few as need be.
     pub host_experts: Option<u32>,
+    /// How weights come into main memory; none: as is usually faster for how they are stored.
+    pub loading: Option<Loading>,
+    /// Whether prefixes that earlier workers kept are left alone, and none are kept: a measure begins cold.
+    pub without_prefixes: bool,
     /// How the model's worker behaves beside other programs; none: as the front end that starts it.
     pub manners: Option<Manners>,
 }
@@ -64,6 +69,10 @@ impl EngineLimits {
     /// When not even the smallest useful context fits.
     pub fn context_of(&self, file: &ModelFile) -> Result<(u32, Vec<String>), EngineError> {
         let wanted = self.context_wanted(file.header.context_length);
+        // What a graphics device holds beside main memory is known to the worker alone, which refuses what fits nowhere.
+        if self.memory.is_none() && self.gpu_layers != Some(0) && may_use_devices() {
+            return Ok((wanted, Vec::new()));
+        }
         match fits(&file.header, wanted, self.memory_now()) {
             Fit::Fits { context } => Ok((context, Vec::new())),
             Fit::Smaller { context } => Ok((

@@ -94,7 +94,7 @@ impl Magis {
         let (context, _) = limits.context_of(&file)?;
         Ok(LoadRequest {
             sha256: file.sha256.to_string(),
-            file: file.path,
+            file: file.path.clone(),
             // A context that is not asked for may turn out smaller, where memory was taken meanwhile.
             context: limits.context.map(|_| context),
             most_context: Some(context),
@@ -102,6 +102,10 @@ impl Magis {
             kv_type: limits.kv_type,
             gpu_layers: limits.gpu_layers,
             host_experts: limits.host_experts,
+            loading: limits.loading,
+            prefixes: (!limits.without_prefixes)
+                .then(|| self.data.prefixes_of(file.sha256))
+                .flatten(),
         })
     }
 

@@ -24,7 +24,9 @@ use magis_store::Erasure;
 use magis_testkit::{mark, sample};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use traces::traces;
@@ -163,6 +165,15 @@ impl Scene {
 
     /// Returns everything that a person does with a run: from its issue to its applied patch, and again. Gives all the
     /// runs.
+    /// Puts a file where model workers keep the prompts that they have read.
+    fn kept_prefix(&self) -> PathBuf {
+        let folder = self.environment.magis.data().root().join("prefixes/model");
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("0.prefix");
+        fs::write(&file, "tokens").unwrap();
+        file
+    }
+
     async fn work(&self) -> Vec<RunId> {
         let magis = &self.environment.magis;
         let model = Arc::new(self.model());
@@ -330,8 +341,10 @@ async fn of_a_deleted_run_nothing_is_left_but_what_belongs_to_its_repository() {
     );
 
     for run in runs {
+        let prefix = scene.kept_prefix();
         let deleted = scene.environment.magis.delete_run(run).unwrap();
         assert_eq!(deleted.erasure, Erasure::Complete);
+        assert!(!prefix.exists());
     }
 
     let left = scene.found(&everything()).into_iter();
@@ -354,8 +367,10 @@ async fn of_a_deleted_repository_and_its_runs_nothing_is_left() {
     magis.export_memory(scene.repo, &file, WithCode::Yes).unwrap();
     magis.import_memory(scene.repo, &file).unwrap();
 
+    let prefix = scene.kept_prefix();
     let deleted = magis.delete_repository(scene.repo).unwrap();
 
+    assert!(!prefix.exists());
     assert_eq!(deleted.erasure, Erasure::Complete);
     let left = scene.found(&OF_THE_REPOSITORY);
     let of_runs = |place: &str| {

@@ -1,11 +1,12 @@
 //! Measures what the engine makes of calls that belong together, each against the same work done without it:
-//! `cargo run --release -p magis-llama --example figures -- MODEL.gguf [FIGURE [TIMES]]`, where FIGURE is one of the names below; all
-//! unless given.
+//! `cargo run --release -p magis-llama --example figures -- MODEL.gguf [FIGURE [TIMES [WEIGHTS]]]`, where FIGURE is one of the names
+//! below; all unless given; and WEIGHTS is `mapped` or `read`, as a model is loaded.
 //!
 //! Both sides of a ratio are measured in turn, TIMES times, with prompts that the cache does not have. The rest of the machine
 //! should be idle.
 
 use magis_llama::engine::Engine;
+use magis_llm::placement::Loading;
 use magis_llm::protocol::Load;
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, GenerateRequest, LlmError, Message, MessageRole, Sampling,
@@ -22,7 +23,8 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 type Figure = fn(&mut Engine, &Arc<AtomicBool>, u32) -> Result<()>;
 
 /// Each with how often it is measured unless that is said.
-const FIGURES: [(&str, Figure, u32); 6] = [
+const FIGURES: [(&str, Figure, u32); 7] = [
+    ("steps", steps, 3),
     ("summaries", summaries, 3),
     ("attempts", attempts, 3),
     ("rewrite", rewrite, 10),
@@ -36,6 +38,12 @@ fn main() -> Result<()> {
     let path = PathBuf::from(arguments.next().ok_or("name a GGUF file")?);
     let wanted = arguments.next();
     let times = arguments.next().map(|times| times.parse()).transpose()?;
+    let loading = match arguments.next().as_deref() {
+        None => None,
+        Some("mapped") => Some(Loading::Mapped),
+        Some("read") => Some(Loading::Read),
+        Some(_) => return Err("weights are mapped or read".into()),
+    };
     for (name, figure, usual) in FIGURES {
         if wanted.as_deref().is_some_and(|wanted| wanted != name) {
             continue;
@@ -44,11 +52,38 @@ fn main() -> Result<()> {
         let load = Load {
             path: path.clone(),
             context: Some(16_384),
+            loading,
             ..Load::default()
         };
         let mut engine = Engine::load(&load, Arc::clone(&abort))?;
         println!("{name}");
         figure(&mut engine, &abort, times.unwrap_or(usual))?;
+    }
+    Ok(())
+}
+
+/// Steps of so many rows, each of another answer.
+fn steps(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
+    const TOKENS: u32 = 24;
+    for rows in [1_u64, 2, 3, 4, 6, 8, 12, 16] {
+        let mut times = Vec::new();
+        for _ in 0..rounds {
+            let answer = |seed| {
+                GenerateRequest::Chat(ChatRequest {
+                    sampling: Sampling::Temperature { temperature: 0.8, seed },
+                    ..request("Tell a long story.", TOKENS)
+                })
+            };
+            let requests: Vec<GenerateRequest> = (0..rows).map(answer).collect();
+            let replies = engine.generate_all(&requests, &mut |_| ())?;
+            let spent: u64 = replies.iter().map(|reply| reply.usage.generate_ms).sum();
+            times.push(spent as f64 / f64::from(TOKENS));
+        }
+        times.sort_by(f64::total_cmp);
+        println!(
+            "  a step of {rows} rows: {:.0} ms (median; {times:.0?})",
+            times[times.len() / 2]
+        );
     }
     Ok(())
 }
@@ -108,15 +143,13 @@ fn attempts(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()>
 
 /// Functions of 60 lines are written anew with one line changed, with drafts and without.
 fn rewrite(engine: &mut Engine, _: &Arc<AtomicBool>, times: u32) -> Result<()> {
-    let cases: Vec<ChatRequest> = (0..times).map(|case| request(&edit(case), 1600)).collect();
-    let mut drafted = Vec::new();
-    for case in &cases {
-        drafted.push(timed(engine, case)?);
-    }
-    engine.without_drafts();
     let mut ratios = Vec::new();
-    for (number, (case, (with, drafted))) in cases.iter().zip(drafted).enumerate() {
-        let (without, plain) = timed(engine, case)?;
+    for case in 0..times {
+        let asked = request(&edit(case), 1600);
+        engine.with_drafts();
+        let (with, drafted) = timed(engine, &asked)?;
+        engine.without_drafts();
+        let (without, plain) = timed(engine, &asked)?;
         let ratio = without.as_secs_f64() / with.as_secs_f64();
         let same = if plain.text == drafted.text {
             "the same"
@@ -124,7 +157,7 @@ fn rewrite(engine: &mut Engine, _: &Arc<AtomicBool>, times: u32) -> Result<()> {
             "another"
         };
         println!(
-            "  case {number}: {} tokens, {} ms, with drafts {} ms, {ratio:.2}, {same} answer",
+            "  case {case}: {} tokens, {} ms, with drafts {} ms, {ratio:.2}, {same} answer",
             plain.usage.generated_tokens,
             without.as_millis(),
             with.as_millis()

@@ -1,10 +1,11 @@
-//! Measures the engine on a model: `cargo run --release --example speed -- MODEL.gguf [THREADS]`.
+//! Measures the engine on a model: `cargo run --release --example speed -- MODEL.gguf [THREADS [mapped|read]]`.
 //!
 //! Prints tokens a second for prompts and generation, the time for scoring forty continuations at once and one by one,
 //! and how long a cancelled call goes on. The numbers hold for a machine that does nothing else.
 
 use magis_core::text::bytes;
 use magis_llama::engine::{Engine, LlamaError};
+use magis_llm::placement::Loading;
 use magis_llm::protocol::Load;
 use magis_llm::{ChatRequest, Constraint, LlmError, Message, MessageRole, ScoreRequest};
 use std::error::Error;
@@ -17,8 +18,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("name a GGUF file")?);
     let threads = arguments.next().map(|threads| threads.parse()).transpose()?;
+    let loading = arguments.next().map(|weights| match weights.as_str() {
+        "read" => Loading::Read,
+        _ => Loading::Mapped,
+    });
     let begun = Instant::now();
     let load = Load {
+        loading,
         path,
         context: Some(8192),
         threads,

@@ -19,6 +19,7 @@ mod loading;
 mod loops;
 mod machine;
 mod native;
+mod prefix_files;
 mod prompt;
 mod reading;
 mod sampler;
@@ -36,7 +37,7 @@ pub(crate) mod variants;
 use call::EngineCall;
 use constraint::ConstraintError;
 use core::{Core, Step};
-pub use devices::files as device_files;
+pub use devices::{files as device_files, may_be_used as may_use_devices};
 pub use machine::physical_cores;
 use magis_llm::chat_template::ChatTemplateError;
 use magis_llm::protocol::{Loaded, RequestId, Stats};
@@ -200,10 +201,22 @@ impl Engine {
         Err(LlamaError::Broken(StepError::Malformed("calls wait for one another")))
     }
 
+    /// Keeps one prompt more for later workers, where there is a folder for them and no call goes on; false where nothing is
+    /// left to keep.
+    pub fn keep_one_prompt(&mut self) -> bool {
+        self.is_idle() && self.core.borrow_mut().keep_one_prompt()
+    }
+
     /// Computes answers without drafts from now on, to measure what they are worth.
     #[doc(hidden)]
     pub fn without_drafts(&mut self) {
         self.core.borrow_mut().drafts = false;
+    }
+
+    /// Computes answers with drafts again.
+    #[doc(hidden)]
+    pub fn with_drafts(&mut self) {
+        self.core.borrow_mut().drafts = true;
     }
 
     /// Tells which model is loaded, with which context.

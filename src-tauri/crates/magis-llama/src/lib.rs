@@ -12,5 +12,5 @@ pub mod engine;
 mod parent;
 pub mod worker;
 
-pub use engine::physical_cores;
+pub use engine::{may_use_devices, physical_cores};
 pub use parent::{LoadRequest, Manners, Priority, WorkerCommand, WorkerModel};

@@ -11,7 +11,7 @@ pub use priority::{Manners, Priority};
 use async_trait::async_trait;
 use link::{Call, Link};
 use magis_llm::memory::KvType;
-use magis_llm::placement::{LARGEST_CONTEXT, SMALL_BATCH};
+use magis_llm::placement::{LARGEST_CONTEXT, Loading, SMALL_BATCH};
 use magis_llm::protocol::{FromWorker, Load, Loaded, RequestId, Stats, ToWorker};
 use magis_llm::{
     ChatReply, ChatRequest, GenerateRequest, LanguageModel, LlmError, Message, ModelCard, PromptText, ScoreReply,
@@ -53,6 +53,10 @@ pub struct LoadRequest {
     pub gpu_layers: Option<u32>,
     /// Layers on the device whose experts stay in main memory.
     pub host_experts: Option<u32>,
+    /// How weights come into main memory.
+    pub loading: Option<Loading>,
+    /// The folder in which prefixes of this very model are kept for later workers; none: they are lost with the worker.
+    pub prefixes: Option<PathBuf>,
 }
 
 impl LoadRequest {
@@ -66,6 +70,8 @@ impl LoadRequest {
             kv_type: self.kv_type,
             gpu_layers: self.gpu_layers,
             host_experts: self.host_experts,
+            loading: self.loading,
+            prefixes: self.prefixes.clone(),
         }
     }
 }

@@ -61,7 +61,7 @@ pub fn run(mut input: impl BufRead + Send + 'static, output: impl Write) -> Exit
     code
 }
 
-/// Gives up everything but reading the model that the first request loads, and what the system's libraries ask of the machine: a model's file and its
+/// Gives up everything but reading the model that the first request loads, keeping prefixes, and what the system's libraries ask of the machine: a model's file and its
 /// template are a stranger's.
 fn keep_what_is_needed(first: &str) -> Result<(), String> {
     /// Libraries, and what they read to know the processor and its memory.
@@ -77,15 +77,18 @@ fn keep_what_is_needed(first: &str) -> Result<(), String> {
     let mut readable: Vec<PathBuf> = OF_THE_SYSTEM.map(PathBuf::from).into();
     #[cfg(feature = "dynamic-backends")]
     readable.extend(crate::engine::variants::folder());
+    let mut writable = Vec::new();
     let mut devices = Vec::new();
     if let Ok(ToWorker::Load { load, .. }) = from_line(first) {
         if load.gpu_layers != Some(0) {
             devices = engine::device_files();
         }
         readable.push(load.path);
+        writable.extend(load.prefixes);
     }
     let pledge = Pledge {
         readable,
+        writable,
         devices,
         memory: None,
     };
@@ -96,6 +99,10 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How long steps are computed without a word.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 const EXIT_HUNG: i32 = 3;
+/// How long nothing is asked for before prompts are kept: between two calls of a run there is less.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long prompts are kept when the worker ends; less than the grace.
+const LAST_WORDS: Duration = Duration::from_millis(1500);
 
 /// Which calls are in the step that is computed, and which were cancelled, seen by both threads.
 struct Calls {
@@ -216,14 +223,17 @@ fn serve(requests: &Receiver<ToWorker>, output: impl Write, calls: &Calls) -> Re
     };
     loop {
         let request = if server.is_idle() {
-            requests.recv().map_err(|_| TryRecvError::Disconnected)
+            server.wait(requests)
         } else {
             requests.try_recv()
         };
         match request {
             Ok(request) => server.take(request)?,
             Err(TryRecvError::Empty) => server.turn()?,
-            Err(TryRecvError::Disconnected) => return Ok(()),
+            Err(TryRecvError::Disconnected) => {
+                server.keep_prompts(LAST_WORDS);
+                return Ok(());
+            }
         }
     }
 }
@@ -241,6 +251,28 @@ struct Server<'a, W> {
 impl<W: Write> Server<'_, W> {
     fn is_idle(&self) -> bool {
         self.engine.as_ref().is_none_or(Engine::is_idle)
+    }
+
+    /// Waits for a request. While none comes, prompts are kept for later workers.
+    fn wait(&mut self, requests: &Receiver<ToWorker>) -> Result<ToWorker, TryRecvError> {
+        let mut asked = requests.recv_timeout(PAUSE);
+        while asked == Err(RecvTimeoutError::Timeout) && self.keep_one_prompt() {
+            asked = requests.recv_timeout(Duration::ZERO);
+        }
+        match asked {
+            Ok(request) => Ok(request),
+            Err(RecvTimeoutError::Timeout) => requests.recv().map_err(|_| TryRecvError::Disconnected),
+            Err(RecvTimeoutError::Disconnected) => Err(TryRecvError::Disconnected),
+        }
+    }
+
+    fn keep_one_prompt(&mut self) -> bool {
+        self.engine.as_mut().is_some_and(Engine::keep_one_prompt)
+    }
+
+    fn keep_prompts(&mut self, time: Duration) {
+        let begun = Instant::now();
+        while begun.elapsed() < time && self.keep_one_prompt() {}
     }
 
     /// Answers a request, or begins the call that it asks for.

@@ -4,15 +4,26 @@
 
 use magis_llama::{LoadRequest, Priority, WorkerCommand, WorkerModel};
 use magis_llm::protocol::TemplateOrigin;
-use magis_llm::{LanguageModel as _, LlmError};
+use magis_llm::{ChatRequest, LanguageModel as _, LlmError, Message, MessageRole};
 use magis_testkit::TinyModel;
 use magis_testkit::gguf::{Gguf, text};
 use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Starts a worker with this model.
 async fn started(model: &Gguf, priority: Priority) -> Result<WorkerModel, LlmError> {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("tiny.gguf");
+    started_in(folder.path(), model, priority, None).await
+}
+
+/// Starts a worker with this model, whose file is put into a folder.
+async fn started_in(
+    folder: &Path,
+    model: &Gguf,
+    priority: Priority,
+    prefixes: Option<PathBuf>,
+) -> Result<WorkerModel, LlmError> {
+    let file = folder.join("tiny.gguf");
     fs::write(&file, model.bytes()).unwrap();
     let command = WorkerCommand {
         program: env!("CARGO_BIN_EXE_magis-llama-worker").into(),
@@ -24,9 +35,31 @@ async fn started(model: &Gguf, priority: Priority) -> Result<WorkerModel, LlmErr
         sha256: String::new(),
         context: Some(512),
         threads: Some(1),
+        prefixes,
         ..LoadRequest::default()
     };
     WorkerModel::start(command, load).await
+}
+
+#[tokio::test]
+async fn a_later_worker_begins_with_what_an_earlier_one_has_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let prefixes = tempfile::tempdir().unwrap();
+    let question = "What does this do? ".repeat(10);
+    let request = ChatRequest::new(vec![Message::new(MessageRole::User, question)], 8);
+    let mut replies = Vec::new();
+    for _ in 0..2 {
+        let kept = Some(prefixes.path().to_owned());
+        let worker = started_in(folder.path(), &TinyModel::Qwen2.gguf(), Priority::Normal, kept)
+            .await
+            .unwrap();
+        replies.push(worker.chat(&request, &mut |_| ()).await.unwrap());
+        worker.shutdown().await;
+    }
+    let [first, second] = &replies[..] else { unreachable!() };
+    assert_eq!(second.text, first.text);
+    assert_eq!((first.usage.reused_tokens, second.usage.prompt_tokens), (0, 0));
+    assert_eq!(second.usage.reused_tokens, first.usage.prompt_tokens);
 }
 
 /// Starts a worker of that priority; gives its process.

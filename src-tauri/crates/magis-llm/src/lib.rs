@@ -16,8 +16,8 @@ mod tools;
 
 pub use model::{
     ChatReply, ChatRequest, Constraint, Departure, FillInRequest, FinishReason, GenerateRequest, LanguageModel,
-    LlmError, Message, MessageRole, ModelCard, OtherThan, PromptText, Sampling, Score, ScoreReply, ScoreRequest,
-    TokenEdit, TokenEditReply, TokenEditRequest, TokenSink, Urgency, Usage,
+    LlmError, Message, MessageRole, ModelCard, NotReused, OtherThan, PromptText, Sampling, Score, ScoreReply,
+    ScoreRequest, TokenEdit, TokenEditReply, TokenEditRequest, TokenSink, Urgency, Usage,
 };
 pub use numbers::number_between;
 pub use scripted::{ScriptedModel, ScriptedReply};

@@ -400,6 +400,35 @@ pub struct Usage {
     pub prompt_ms: u64,
     /// Milliseconds for the generation.
     pub generate_ms: u64,
+    /// Why no more of the prompt was reused; none where all of it was, or the engine does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_reused: Option<NotReused>,
+}
+
+/// Why tokens of a prompt were computed although a cache is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NotReused {
+    /// No earlier prompt begins like it.
+    New,
+    /// Every earlier prompt parts from it there.
+    Parted,
+    /// An earlier prompt had more, which was given up to make room.
+    GivenUp,
+    /// An earlier prompt has more, but the model's memory cannot be taken back to where they part: no state is saved there.
+    NoState,
+}
+
+impl NotReused {
+    /// Returns the name that is kept.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Parted => "parted",
+            Self::GivenUp => "given_up",
+            Self::NoState => "no_state",
+        }
+    }
 }
 
 /// Continuations to be compared.

@@ -33,6 +33,8 @@ pub struct Wishes {
     pub gpu_layers: Option<u32>,
     /// Layers on the device whose experts stay in main memory, counted from the first layer of the model.
     pub host_experts: Option<u32>,
+    /// How weights come into main memory.
+    pub loading: Option<Loading>,
 }
 
 /// How weights come into main memory.
@@ -247,11 +249,13 @@ impl Way<'_> {
             kv_type: self.kv_type,
             gpu_layers,
             host_experts,
-            loading: if self.model.order == WeightOrder::Kernels && need.main <= three_quarters {
-                Loading::Read
-            } else {
-                Loading::Mapped
-            },
+            loading: self.wishes.loading.unwrap_or(
+                if self.model.order == WeightOrder::Kernels && need.main <= three_quarters {
+                    Loading::Read
+                } else {
+                    Loading::Mapped
+                },
+            ),
             need,
         }
     }

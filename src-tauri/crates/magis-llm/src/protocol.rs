@@ -101,6 +101,12 @@ pub struct Load {
     /// Layers on the device whose experts stay in main memory.
     #[serde(default)]
     pub host_experts: Option<u32>,
+    /// How weights come into main memory.
+    #[serde(default)]
+    pub loading: Option<Loading>,
+    /// The folder in which prefixes of this very model are kept for later workers; none: they are lost with the worker.
+    #[serde(default)]
+    pub prefixes: Option<PathBuf>,
 }
 
 impl Load {
@@ -113,6 +119,7 @@ impl Load {
             kv_type: self.kv_type,
             gpu_layers: self.gpu_layers,
             host_experts: self.host_experts,
+            loading: self.loading,
         }
     }
 }

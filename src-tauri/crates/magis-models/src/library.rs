@@ -414,7 +414,7 @@ impl ModelLibrary {
     }
 
     /// As [`Self::hash_of`], without reading the files: none where their hashes are not remembered, or they changed since.
-    pub(crate) fn known_hash(&self, first: &Path) -> Option<Sha256Hex> {
+    pub fn known_hash(&self, first: &Path) -> Option<Sha256Hex> {
         let files: Option<Vec<Sha256Hex>> = files_of(first).iter().map(|file| self.hashes.known(file)).collect();
         files.map(|files| hash_of_parts(&files))
     }

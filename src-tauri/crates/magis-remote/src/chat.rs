@@ -277,6 +277,7 @@ impl Seen {
             generated_tokens: counted.map_or(self.pieces, |counted| counted.completion_tokens),
             prompt_ms,
             generate_ms,
+            not_reused: None,
         }
     }
 }

@@ -106,6 +106,7 @@ async fn generated(server: &Server, prompt: &[u32], text: &str) -> Result<Scored
         generated_tokens: scored.logprobs.len() as u32,
         prompt_ms: number("/timings/prompt_ms") as u64,
         generate_ms: (begun.elapsed().as_millis() as u64).saturating_sub(number("/timings/prompt_ms") as u64),
+        not_reused: None,
     };
     Ok(scored)
 }
@@ -195,6 +196,7 @@ pub(crate) fn sum(one: Usage, other: Usage) -> Usage {
         generated_tokens: one.generated_tokens + other.generated_tokens,
         prompt_ms: one.prompt_ms + other.prompt_ms,
         generate_ms: one.generate_ms + other.generate_ms,
+        not_reused: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Deleting for good: a run, or a repository, with every byte that the data folder holds because of it.
 //!
-//! The database erases by itself; here the rest follows it: the objects that only the run needed, the index and the object
+//! The database erases by itself; here the rest follows it: the prefixes that workers kept, which may be of any prompt, the objects that only the run needed, the index and the object
 //! store of the repository. What cannot be removed now, because it is in use, is removed at the next opening.
 
 use crate::{EngineError, Magis};
@@ -18,6 +18,7 @@ impl Magis {
     /// # Errors
     /// When there is no such run, it is being worked on, or the database cannot be written.
     pub fn delete_run(&self, run: RunId) -> Result<DeletedRun, EngineError> {
+        self.data.forget_prefixes()?;
         let deleted = self.store.delete_run(run, now_ms())?;
         Ok(DeletedRun {
             erasure: deleted.erasure.and(self.finish_deletions()),
@@ -31,6 +32,7 @@ impl Magis {
     /// # Errors
     /// When a run of it is being worked on, or the database cannot be written.
     pub fn delete_repository(&self, repo: RepoId) -> Result<DeletedRepository, EngineError> {
+        self.data.forget_prefixes()?;
         let deleted = self.store.delete_repository(repo, now_ms())?;
         Ok(DeletedRepository {
             erasure: deleted.erasure.and(self.finish_deletions()),

@@ -5,7 +5,9 @@
 //! to both, and is counted once. Only the books are kept here; [`super::core::Core`] moves the cells accordingly.
 
 use super::native::{CacheKind, Sequence, Token};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use magis_llm::NotReused;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use std::rc::Rc;
 
 /// Tokens that another call must be about to compute before it is worth waiting for them.
@@ -16,6 +18,8 @@ const WORTH_A_SNAPSHOT: usize = 16;
 const SNAPSHOT_EVERY: usize = 512;
 /// Tokens that a sequence must have for itself to be worth saving when it is given up.
 const WORTH_SAVING: usize = 64;
+/// Prompts that were given up of which is known that they were there.
+const MOST_GONE: usize = 64;
 
 /// The books of the cache.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub struct Cache {
     branched: BTreeMap<i32, usize>,
     // What the last sequence that was given up was worth: what is used from now on is worth that much more.
     given_up: u64,
+    // Prompts that were given up last, to tell why they are not reused.
+    gone: VecDeque<Rc<[Token]>>,
     next_cell: u64,
 }
 
@@ -43,15 +49,25 @@ pub struct CellPlacement {
     /// The logits behind the whole prompt, where it is there already.
     pub logits: Option<Rc<[f32]>>,
     /// What the sequence held so far, where that is worth saving.
-    pub given_up: Option<Vec<Token>>,
+    pub given_up: Option<KeptPrompt>,
+    /// Why no more is reused; none where nothing more could be.
+    pub not_reused: Option<NotReused>,
+}
+
+/// A prompt that a kept sequence begins with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptPrompt {
+    pub read: Rc<[Token]>,
+    /// The logits behind it, where they are known.
+    pub logits: Option<Rc<[f32]>>,
 }
 
 /// A sequence that is given up to make room.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Evicted {
     pub sequence: Sequence,
     /// What it held, where that is worth saving.
-    pub read: Option<Vec<Token>>,
+    pub prompt: Option<KeptPrompt>,
 }
 
 /// Whether a prompt can be computed now.
@@ -105,6 +121,7 @@ impl Cache {
             free: capacity as usize,
             branched: BTreeMap::new(),
             given_up: 0,
+            gone: VecDeque::new(),
             next_cell: 0,
         }
     }
@@ -154,8 +171,12 @@ impl Cache {
             .clone()
             .filter(|_| reused == prompt.len() && source.prompt == *prompt);
         let stops = self.stops(prompt, reused);
+        let not_reused = self.not_reused(prompt, reused);
         let is_lost = target != best || reused == 0;
         let given_up = is_lost.then(|| self.worth_saving(target)).flatten();
+        if is_lost {
+            self.is_gone(target);
+        }
         let begin = self.kept[best].cells[..reused].to_vec();
         let kept = &mut self.kept[target];
         if is_lost && !kept.cells.is_empty() {
@@ -174,7 +195,16 @@ impl Cache {
             shared_from: shared_from.filter(|from| *from != sequence && reused > 0),
             logits,
             given_up,
+            not_reused,
         })
+    }
+
+    /// Returns the prompts that are worth keeping for later, the dearest first.
+    pub fn worth_keeping(&self) -> Vec<(Sequence, KeptPrompt)> {
+        let mut order: Vec<usize> = (0..self.kept.len()).collect();
+        order.sort_by_key(|at| Reverse(self.kept[*at].worth));
+        let keep = |at: usize| Some((self.kept[at].sequence, self.prompt_of(at)?));
+        order.into_iter().filter_map(keep).collect()
     }
 
     /// Returns up to where the next tokens of a sequence may be computed in one step: to its end, or to the next place
@@ -209,13 +239,14 @@ impl Cache {
         let cheapest = (0..self.kept.len())
             .filter(is_free)
             .min_by_key(|at| self.kept[*at].worth)?;
-        let read = self.worth_saving(cheapest);
+        let prompt = self.worth_saving(cheapest);
+        self.is_gone(cheapest);
         let kept = &mut self.kept[cheapest];
         kept.empty();
         self.given_up = self.given_up.max(kept.worth);
         let sequence = kept.sequence;
         self.recount();
-        Some(Evicted { sequence, read })
+        Some(Evicted { sequence, prompt })
     }
 
     /// Ends the use of a sequence that [`Cache::place`] gave. From now on it may be given up: the sooner, the fewer tokens
@@ -293,11 +324,51 @@ impl Cache {
         cells.iter().filter(|cell| !others.contains(&cell.id)).count()
     }
 
-    /// Returns what a sequence has read, where it is worth saving.
-    fn worth_saving(&self, at: usize) -> Option<Vec<Token>> {
-        let cells = &self.kept[at].cells;
-        let is_worth = cells.len() >= WORTH_SAVING && self.own(at) >= WORTH_SAVING;
-        is_worth.then(|| cells.iter().map(|cell| cell.token).collect())
+    /// Returns the prompt of a sequence, where it is worth saving when the sequence is given up.
+    fn worth_saving(&self, at: usize) -> Option<KeptPrompt> {
+        let prompt = self.prompt_of(at)?;
+        (self.own(at) >= WORTH_SAVING).then_some(prompt)
+    }
+
+    /// Returns the prompt of a sequence as far as it is computed, where it is long.
+    fn prompt_of(&self, at: usize) -> Option<KeptPrompt> {
+        let kept = &self.kept[at];
+        let length = common(&kept.cells, &kept.prompt);
+        let is_whole = length == kept.prompt.len();
+        (length >= WORTH_SAVING).then(|| KeptPrompt {
+            read: if is_whole {
+                Rc::clone(&kept.prompt)
+            } else {
+                kept.prompt[..length].into()
+            },
+            logits: kept.logits.clone().filter(|_| is_whole),
+        })
+    }
+
+    /// Enters that the prompt of a sequence is given up.
+    fn is_gone(&mut self, at: usize) {
+        if let Some(KeptPrompt { read, .. }) = self.prompt_of(at) {
+            self.gone.truncate(MOST_GONE - 1);
+            self.gone.push_front(read);
+        }
+    }
+
+    /// Returns why no more of a prompt is reused; none where nothing more could be.
+    fn not_reused(&self, prompt: &[Token], reused: usize) -> Option<NotReused> {
+        if reused + 1 >= prompt.len() {
+            return None;
+        }
+        let held = self.kept.iter().map(|kept| common(&kept.cells, prompt)).max();
+        let gone = self.gone.iter().map(|gone| common_tokens(gone, prompt)).max();
+        Some(if held > Some(reused) {
+            NotReused::NoState
+        } else if gone > Some(reused) {
+            NotReused::GivenUp
+        } else if reused > 0 {
+            NotReused::Parted
+        } else {
+            NotReused::New
+        })
     }
 
     fn of(&mut self, sequence: Sequence) -> Option<&mut Kept> {
@@ -486,10 +557,38 @@ mod tests {
     fn what_is_long_is_handed_out_when_it_is_given_up() {
         let mut cache = Cache::new(1, 100, CacheKind::Attention);
         compute(&mut cache, &[1; 70]);
-        assert_eq!(compute(&mut cache, &[2; 5]).given_up, Some(vec![1; 70]));
+        let logits: Rc<[f32]> = [0.5].into();
+        cache.end_prompt(Sequence(0), &logits);
+        cache.append(Sequence(0), &[4, 5]);
+        let kept = |token, count| KeptPrompt {
+            read: vec![token; count].into(),
+            logits: None,
+        };
+        let with_logits = KeptPrompt {
+            logits: Some(logits),
+            ..kept(1, 70)
+        };
+        assert_eq!(cache.worth_keeping(), [(Sequence(0), with_logits.clone())]);
+        assert_eq!(compute(&mut cache, &[2; 5]).given_up, Some(with_logits));
         assert_eq!(compute(&mut cache, &[3; 80]).given_up, None);
         let evicted = cache.evict_for(50).unwrap();
-        assert_eq!(evicted.read, Some(vec![3; 80]));
+        assert_eq!(evicted.prompt, Some(kept(3, 80)));
+    }
+
+    #[test]
+    fn why_no_more_is_reused_is_told() {
+        let mut cache = Cache::new(2, 200, CacheKind::Attention);
+        let mut why = |tokens: &[Token]| compute(&mut cache, tokens).not_reused;
+        assert_eq!(why(&[1; 70]), Some(NotReused::New));
+        assert_eq!(why(&[1; 71]), None, "but for the last token all of it");
+        assert_eq!(why(&[1, 1, 2, 2]), Some(NotReused::Parted));
+        for token in 3..80 {
+            assert_eq!(why(&[token; 3]), Some(NotReused::New));
+        }
+        assert_eq!(why(&[1; 73]), Some(NotReused::GivenUp));
+        let mut cache = Cache::new(2, 200, CacheKind::Recurrent);
+        compute(&mut cache, &[1; 20]);
+        assert_eq!(compute(&mut cache, &[1, 1, 2, 2]).not_reused, Some(NotReused::NoState));
     }
 
     #[test]
@@ -505,7 +604,7 @@ mod tests {
             evicted,
             [Evicted {
                 sequence: longer.sequence,
-                read: None
+                prompt: None
             }]
         );
         for tokens in [[9, 8, 7], [6, 5, 4]] {

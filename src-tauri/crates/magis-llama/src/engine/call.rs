@@ -136,6 +136,7 @@ impl EngineCall {
         let mut usage = Usage {
             reused_tokens: placed.reused as u32,
             prompt_tokens: (prompt.len() - placed.reused) as u32,
+            not_reused: placed.not_reused,
             ..Usage::default()
         };
         let (logits, time) = match placed.logits {

@@ -5,18 +5,18 @@
 //! [`super::schedule`].
 
 use super::LlamaError;
-use super::cache::{Cache, Evicted, Placing};
+use super::cache::{Cache, Evicted, KeptPrompt, Placing};
 use super::constraint::Constraints;
 use super::machine::Waits;
 use super::native::{CacheKind, Context, DecodeBatch, Output, Sequence, StepError, Token};
 use super::prompt::Tokenizer;
 use super::schedule::{Demand, Form, Schedule};
-use super::snapshots::{Extent, Snapshots};
+use super::snapshots::{Extent, Saved, Snapshots};
 use super::thread_tuner::ThreadTuner;
 use llama_cpp_2::model::LlamaModel;
 use magis_llm::memory::Sequences;
 use magis_llm::protocol::{Loaded, RequestId, Stats};
-use magis_llm::{LlmError, Urgency};
+use magis_llm::{LlmError, NotReused, Urgency};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -110,9 +110,10 @@ pub struct PromptPlace {
     pub sequence: Sequence,
     pub reused: usize,
     pub logits: Option<Rc<[f32]>>,
+    pub not_reused: Option<NotReused>,
 }
 
-/// A saved sequence, and how many of its tokens a prompt begins with.
+/// A saved sequence, and how many of its tokens are of use to a prompt.
 struct SavedSequence {
     read: Vec<Token>,
     common: usize,
@@ -169,6 +170,9 @@ impl Core {
         let mut calls: Vec<RequestId> = shares.iter().map(|share| self.queue[share.demand].call).collect();
         calls.dedup();
         about_to(&calls);
+        if self.context.is_interrupted() {
+            return Ok(Step::Interrupted(calls));
+        }
         self.make_room(batch.len());
         let rows = batch.len();
         match self.compute(&mut batch) {
@@ -206,7 +210,7 @@ impl Core {
         let states = self.snapshots.state_lengths(prompt);
         let reusable = self.cache.reusable(prompt, &states);
         if let Some(saved) = self.saved_sequence(prompt, reusable) {
-            return self.read_back(prompt, &saved);
+            return self.read_back(prompt, saved);
         }
         let Placing::Ready(placement) = self.cache.place(prompt, &states) else {
             return None;
@@ -232,15 +236,38 @@ impl Core {
             sequence,
             reused: if moved { reused } else { 0 },
             logits: placement.logits.filter(|_| moved),
+            not_reused: if moved {
+                placement.not_reused
+            } else {
+                Some(NotReused::NoState)
+            },
         })
     }
 
-    /// Returns whether answers are drafted: wrong tokens have to be removed from their sequences again.
-    pub fn drafts(&self) -> bool {
-        self.drafts && self.context.memory() != CacheKind::Recurrent
+    /// Keeps one prompt more for later workers; false where nothing is left to keep. To be called while nothing is computed.
+    pub fn keep_one_prompt(&mut self) -> bool {
+        for (sequence, prompt) in self.cache.worth_keeping() {
+            if self.snapshots.is_wanted_in_files(&prompt.read) && !self.is_nearly_kept(&prompt.read) {
+                let read = Rc::clone(&prompt.read);
+                return self
+                    .saved(sequence, prompt)
+                    .is_some_and(|saved| self.snapshots.keep_in_files(&read, &saved));
+            }
+        }
+        self.snapshots.keep_one_in_files()
     }
 
-    /// Removes the last tokens of a sequence. False where what is left would not be whole.
+    /// Takes a sequence back to a length, from which it has read so many tokens on, with the recurrent state that it had
+    /// there. False where what is left would not be whole.
+    #[must_use]
+    pub fn go_back(&mut self, sequence: Sequence, length: usize, tokens: usize, state: &[u8]) -> bool {
+        self.cache.drop_last(sequence, tokens);
+        self.context.set_recurrent_state(sequence, state)
+            && self.context.cut(sequence, length)
+            && self.context.holds(sequence, length)
+    }
+
+    /// Removes the last tokens of a sequence without a recurrent state. False where what is left would not be whole.
     #[must_use]
     pub fn drop_last(&mut self, sequence: Sequence, length: usize, tokens: usize) -> bool {
         self.cache.drop_last(sequence, tokens);
@@ -353,7 +380,11 @@ impl Core {
             && !self.snapshots.contains(Extent::State, &read)
             && let Some(state) = self.context.recurrent_state(sequence)
         {
-            self.snapshots.save(Extent::State, read, state);
+            let saved = Saved {
+                bytes: state.into(),
+                logits: None,
+            };
+            self.snapshots.save(Extent::State, read, saved);
         }
     }
 
@@ -362,7 +393,7 @@ impl Core {
         let Some(state) = self.snapshots.get(Extent::State, read) else {
             return false;
         };
-        self.context.set_recurrent_state(sequence, &state)
+        self.context.set_recurrent_state(sequence, &state.bytes)
             && self.context.cut(sequence, read.len())
             && self.context.holds(sequence, read.len())
     }
@@ -370,14 +401,22 @@ impl Core {
     /// Returns the saved sequence from which more of a prompt can be read back than the cache has, where that pays.
     fn saved_sequence(&self, prompt: &[Token], reusable: usize) -> Option<SavedSequence> {
         let (read, common) = self.snapshots.best_sequence(prompt)?;
-        let common = common.min(prompt.len().saturating_sub(1));
-        // Of a state, and of windows that have gone on, a beginning cannot be had back.
-        let is_of_use = self.context.memory() == CacheKind::Attention || common == read.len();
-        (is_of_use && common >= reusable + WORTH_READING_BACK).then_some(SavedSequence { read, common })
+        let is_whole = common == read.len();
+        let common = match self.context.memory() {
+            CacheKind::Attention => common,
+            // Of windows that have gone on a beginning cannot be had back.
+            CacheKind::SlidingWindow(_) | CacheKind::Recurrent if is_whole => common,
+            CacheKind::SlidingWindow(_) => 0,
+            CacheKind::Recurrent => {
+                let states = self.snapshots.state_lengths(prompt);
+                states.into_iter().filter(|length| *length <= common).max().unwrap_or(0)
+            }
+        };
+        (common >= reusable + WORTH_READING_BACK).then_some(SavedSequence { read, common })
     }
 
     /// Places a prompt in a sequence that is read back.
-    fn read_back(&mut self, prompt: &Rc<[Token]>, saved: &SavedSequence) -> Option<PromptPlace> {
+    fn read_back(&mut self, prompt: &Rc<[Token]>, saved: SavedSequence) -> Option<PromptPlace> {
         let Placing::Ready(placement) = self.cache.place_anew(prompt) else {
             return None;
         };
@@ -385,40 +424,81 @@ impl Core {
         self.save_sequence(sequence, placement.given_up);
         self.context.clear(sequence);
         self.make_room(saved.read.len());
-        let common = saved.common;
-        let is_back = match self.snapshots.get(Extent::Sequence, &saved.read) {
-            Some(bytes) => self.context.set_sequence(sequence, &bytes) && self.context.cut(sequence, common),
-            None => false,
-        };
-        if !is_back || !self.context.holds(sequence, common) {
-            self.context.clear(sequence);
-            return Some(PromptPlace {
-                sequence,
-                reused: 0,
-                logits: None,
-            });
+        let snapshot = self.snapshots.get(Extent::Sequence, &saved.read);
+        let is_set = snapshot
+            .as_ref()
+            .is_some_and(|snapshot| self.context.set_sequence(sequence, &snapshot.bytes));
+        let mut back = 0;
+        let mut logits = None;
+        if let Some(snapshot) = snapshot.filter(|_| is_set) {
+            logits = snapshot.logits.filter(|_| saved.read[..] == prompt[..]);
+            let longest = prompt.len() - usize::from(logits.is_none());
+            let common = saved.common.min(longest);
+            let is_back = if common == saved.read.len() || self.context.memory() == CacheKind::Attention {
+                self.context.cut(sequence, common) && self.context.holds(sequence, common)
+            } else {
+                self.restore(sequence, &prompt[..common])
+            };
+            if is_back {
+                back = common;
+            }
         }
-        self.cache.append(sequence, &prompt[..common]);
+        if back == 0 {
+            self.context.clear(sequence);
+            logits = None;
+        }
+        self.cache.append(sequence, &prompt[..back]);
+        if let Some(logits) = &logits {
+            self.cache.end_prompt(sequence, logits);
+        }
+        let is_all = back + 1 >= prompt.len();
         Some(PromptPlace {
             sequence,
-            reused: common,
-            logits: None,
+            reused: back,
+            logits,
+            not_reused: if back == 0 {
+                placement.not_reused
+            } else {
+                (!is_all).then_some(NotReused::Parted)
+            },
         })
     }
 
+    /// Returns whether a saved sequence spares nearly all of the work on a prompt: with attention alone its beginning does.
+    fn is_nearly_kept(&self, prompt: &[Token]) -> bool {
+        let common = self.snapshots.best_sequence(prompt).map_or(0, |(_, common)| common);
+        self.context.memory() == CacheKind::Attention && common + WORTH_READING_BACK > prompt.len()
+    }
+
     /// Saves what a sequence holds that is about to be given up.
-    fn save_sequence(&mut self, sequence: Sequence, read: Option<Vec<Token>>) {
-        if let Some(read) = read
-            && !self.snapshots.contains(Extent::Sequence, &read)
-            && let Some(bytes) = self.context.sequence(sequence)
+    fn save_sequence(&mut self, sequence: Sequence, prompt: Option<KeptPrompt>) {
+        if let Some(prompt) = prompt
+            && !self.snapshots.contains(Extent::Sequence, &prompt.read)
         {
-            self.snapshots.save(Extent::Sequence, read, bytes);
+            let read = prompt.read.to_vec();
+            if let Some(saved) = self.saved(sequence, prompt) {
+                self.snapshots.save(Extent::Sequence, read, saved);
+            }
         }
     }
 
+    /// Returns what is to be saved of the prompt that a sequence begins with, without what follows it.
+    fn saved(&mut self, sequence: Sequence, prompt: KeptPrompt) -> Option<Saved> {
+        let read = &prompt.read;
+        let branch = self.free_branches().next()?;
+        self.context.share(sequence, branch, read.len());
+        let is_whole = self.context.holds(branch, read.len()) || self.restore(branch, read);
+        let bytes = is_whole.then(|| self.context.sequence(branch)).flatten();
+        self.context.clear(branch);
+        Some(Saved {
+            bytes: bytes?.into(),
+            logits: prompt.logits,
+        })
+    }
+
     fn make_room(&mut self, cells: usize) {
-        while let Some(Evicted { sequence, read }) = self.cache.evict_for(cells) {
-            self.save_sequence(sequence, read);
+        while let Some(Evicted { sequence, prompt }) = self.cache.evict_for(cells) {
+            self.save_sequence(sequence, prompt);
             self.context.clear(sequence);
         }
     }

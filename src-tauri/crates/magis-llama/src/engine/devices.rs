@@ -37,6 +37,15 @@ pub fn list() -> Vec<(DeviceIndex, Device)> {
     found
 }
 
+/// Returns whether models may be put on devices beside the processor: a worker that loads one knows how much they hold.
+pub fn may_be_used() -> bool {
+    #[cfg(feature = "dynamic-backends")]
+    let has_libraries = super::variants::has_devices();
+    #[cfg(not(feature = "dynamic-backends"))]
+    let has_libraries = cfg!(target_os = "macos");
+    has_libraries
+}
+
 /// Returns the files and folders through which drivers reach graphics devices.
 pub fn files() -> Vec<PathBuf> {
     let entries = fs::read_dir("/dev").into_iter().flatten().flatten();

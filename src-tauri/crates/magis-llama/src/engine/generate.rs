@@ -13,10 +13,12 @@ use super::constraint::call_grammar;
 use super::core::TokenRow;
 use super::departure::{Way, begin_of, read};
 use super::drafts::Drafts;
-use super::native::{Output, Sequence, StepError, Token};
+use super::native::{CacheKind, Output, Sequence, StepError, Token};
 use super::reading::AnswerReading;
 use super::schedule::FEW_ROWS;
-use magis_llm::{ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, Usage};
+use magis_llm::{
+    ChatReply, ChatRequest, Constraint, Departure, FillInRequest, GenerateRequest, LlmError, NotReused, Usage,
+};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -153,6 +155,7 @@ async fn answer_group(call: &EngineCall, jobs: Vec<Job>) -> Result<Vec<Answered>
     let mut cost = Cost {
         prompt_tokens: prefilled.usage.prompt_tokens,
         reused_tokens: prefilled.usage.reused_tokens,
+        not_reused: prefilled.usage.not_reused,
         time: prefilled.time,
     };
     let left = leave_known_texts(call, &prefilled, &jobs, &mut cost).await?;
@@ -185,6 +188,7 @@ async fn answer_group(call: &EngineCall, jobs: Vec<Job>) -> Result<Vec<Answered>
 struct Cost {
     prompt_tokens: u32,
     reused_tokens: u32,
+    not_reused: Option<NotReused>,
     time: Duration,
 }
 
@@ -302,7 +306,7 @@ async fn write(
     prompt: &Prefilled,
     cost: Cost,
 ) -> Result<Answered, LlamaError> {
-    let mut drafts = call.core().drafts().then(|| Drafts::new(&job.prompt));
+    let mut drafts = call.core().drafts.then(|| Drafts::new(&job.prompt));
     let mut writer = Writer {
         call,
         is_told: job.number == 0,
@@ -310,6 +314,7 @@ async fn write(
         length: job.prompt.len(),
         most: job.prompt.len() + job.most,
         answer: job.answer,
+        again: Vec::new(),
     };
     let _writing = call.writing();
     let mut time = Duration::ZERO;
@@ -319,6 +324,7 @@ async fn write(
             prompt_tokens: cost.prompt_tokens,
             reused_tokens: cost.reused_tokens,
             generated_tokens: writer.answer.tokens(),
+            not_reused: cost.not_reused,
             ..Usage::default()
         };
         if let Some(reply) = writer.answer.reply(usage) {
@@ -343,16 +349,20 @@ struct Writer<'a> {
     length: usize,
     most: usize,
     answer: PartialAnswer,
+    // Tokens of the answer that have to be computed again: a recurrent state had read wrong ones behind them.
+    again: Vec<Token>,
 }
 
 impl Writer<'_> {
     /// Computes the next tokens of the answer, and behind them a draft where that pays; gives how long it took.
     async fn step(&mut self, mut drafts: Option<&mut Drafts>) -> Result<Duration, LlamaError> {
-        let mut tokens = self.answer.take(FEW_ROWS);
+        let mut tokens = std::mem::take(&mut self.again);
+        let (before, again) = (self.length, tokens.len());
+        tokens.extend(self.answer.take(FEW_ROWS - tokens.len()));
         let certain = tokens.len();
         let is_taken = self.answer.is_taken();
         if let Some(drafts) = &mut drafts {
-            for token in &tokens {
+            for token in &tokens[again..] {
                 drafts.push(*token);
             }
         }
@@ -363,6 +373,13 @@ impl Writer<'_> {
         {
             let room = (self.most - self.length).min(FEW_ROWS).saturating_sub(certain);
             tokens.extend_from_slice(drafts.next(room));
+        }
+        let mut state = None;
+        if tokens.len() > certain && self.call.core().context.memory() == CacheKind::Recurrent {
+            state = self.call.core_mut().context.recurrent_state(self.sequence);
+            if state.is_none() {
+                tokens.truncate(certain);
+            }
         }
         let rows = tokens.iter().enumerate().map(|(number, token)| TokenRow {
             token: *token,
@@ -396,11 +413,17 @@ impl Writer<'_> {
             }
             drafts.verified(draft.len(), right);
             let wrong = draft.len() - right;
-            if !self
-                .call
-                .core_mut()
-                .drop_last(self.sequence, self.length + wrong, wrong)
-            {
+            let mut core = self.call.core_mut();
+            let is_back = match state.filter(|_| wrong > 0) {
+                None => core.drop_last(self.sequence, self.length + wrong, wrong),
+                Some(state) => {
+                    let is_back = core.go_back(self.sequence, before, tokens.len(), &state);
+                    self.length = before;
+                    self.again.extend(&tokens[..certain + right]);
+                    is_back
+                }
+            };
+            if !is_back {
                 let lost = "it takes back a draft that the cache has lost";
                 return Err(LlamaError::Broken(StepError::Malformed(lost)));
             }

@@ -6,6 +6,7 @@ use super::devices::{self, DeviceIndex};
 use super::header::Header;
 use super::machine::Waits;
 use super::native::{CacheKind, Context, ContextSize};
+use super::prefix_files::PrefixFiles;
 use super::prompt::Tokenizer;
 use super::schedule::Schedule;
 use super::snapshots::Snapshots;
@@ -17,7 +18,7 @@ use llama_cpp_2::llama_backend::LlamaBackend;
 use llama_cpp_2::model::LlamaModel;
 use magis_core::harmless_name;
 use magis_llm::LlmError;
-use magis_llm::memory::Sequences;
+use magis_llm::memory::{KvType, Sequences};
 use magis_llm::placement::{Machine, OUTPUTS, Placement, SMALLEST_BATCH, place};
 use magis_llm::protocol::{Device, Load, Loaded, Placed, Stats, UnusedLibrary};
 use magis_llm::size::ModelSize;
@@ -41,6 +42,8 @@ const _: () = assert!(
 /// What saved states of recurrent layers and saved sequences may take at least, and at the most, in bytes.
 const SMALLEST_SNAPSHOTS: u64 = 256 << 20;
 const LARGEST_SNAPSHOTS: u64 = 4 << 30;
+/// What prefixes of one model may take on disk, in bytes.
+const PREFIX_FILES: u64 = 2 << 30;
 
 impl Engine {
     /// Loads a model. While `abort` is set, whatever runs ends as cancelled; the caller clears it.
@@ -122,7 +125,7 @@ impl Engine {
         let core = Core {
             cache: Cache::new(shape.sequences.kept, shape.context, context.memory()),
             context,
-            snapshots: Snapshots::new(snapshot_bytes(left)),
+            snapshots: Snapshots::new(snapshot_bytes(left), prefix_files(load, placement.kv_type)),
             tokenizer: Rc::new(tokenizer),
             loaded,
             stats: Stats::default(),
@@ -154,6 +157,15 @@ impl Engine {
 /// Returns the bytes that snapshots may take: a quarter of the memory that is left, within bounds.
 fn snapshot_bytes(left: u64) -> usize {
     (left / 4).clamp(SMALLEST_SNAPSHOTS, LARGEST_SNAPSHOTS) as usize
+}
+
+/// Opens the folder of kept prefixes. Without it all works, only not as fast.
+fn prefix_files(load: &Load, kv_type: KvType) -> Option<PrefixFiles> {
+    let folder = load.prefixes.as_deref()?;
+    let key = format!("{} {kv_type:?}", native::version());
+    PrefixFiles::open(folder, key, PREFIX_FILES)
+        .inspect_err(|error| eprintln!("prefixes cannot be kept in {}: {error}", folder.display()))
+        .ok()
 }
 
 /// A model file, and what it is loaded with.

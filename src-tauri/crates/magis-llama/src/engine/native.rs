@@ -109,6 +109,12 @@ impl DecodeBatch {
         self.tokens.len()
     }
 
+    /// Returns whether all tokens are of the same sequence.
+    pub fn has_one_sequence(&self) -> bool {
+        let is_first = |sequences: &Vec<i32>| sequences.len() == 1 && Some(sequences) == self.sequences.first();
+        self.sequences.iter().all(is_first)
+    }
+
     /// Returns how many logits it asks for.
     pub fn outputs(&self) -> usize {
         self.outputs.iter().filter(|output| **output != 0).count()
@@ -203,6 +209,9 @@ impl Context {
     pub fn compute(&mut self, step: &mut DecodeBatch) -> Result<(), StepError> {
         self.check(step)?;
         let count = step.len();
+        if self.memory == CacheKind::Recurrent {
+            self.let_interrupt(step.has_one_sequence());
+        }
         for sequences in &mut step.sequences {
             let twins: Vec<i32> = sequences
                 .iter()
@@ -230,6 +239,20 @@ impl Context {
             _ if self.abort.load(Ordering::Relaxed) => Err(StepError::Cancelled),
             code => Err(StepError::Failed(count, code)),
         }
+    }
+
+    /// Returns whether the next step would be interrupted before it begins.
+    pub fn is_interrupted(&self) -> bool {
+        self.abort.load(Ordering::Relaxed)
+    }
+
+    /// Sets whether the flag ends the next step in its midst. A step of several sequences may move the recurrent states of
+    /// others, and an interrupted one leaves them behind.
+    fn let_interrupt(&mut self, is_allowed: bool) {
+        let callback: sys::ggml_abort_callback = if is_allowed { Some(is_set) } else { None };
+        let flag = Arc::as_ptr(&self.abort).cast_mut().cast::<c_void>();
+        // SAFETY: the context is alive, and the flag lives as long as it.
+        unsafe { sys::llama_set_abort_callback(self.raw.as_ptr(), callback, flag) }
     }
 
     /// Returns the logits of a token of the last step that asked for them.
@@ -415,6 +438,13 @@ impl Drop for Context {
 pub fn install_log() {
     // SAFETY: the callback is a plain function that needs no data.
     unsafe { sys::llama_log_set(Some(log), std::ptr::null_mut()) }
+}
+
+/// Returns which llama.cpp this is: its version, and the commit it was built from.
+pub fn version() -> String {
+    // SAFETY: both take nothing and give a string that ends with NUL and lives as long as the process.
+    let [version, commit] = unsafe { [sys::ggml_version(), sys::ggml_commit()].map(|text| CStr::from_ptr(text)) };
+    format!("{} {}", version.to_string_lossy(), commit.to_string_lossy())
 }
 
 /// Returns the errors llama.cpp logged since the last call.

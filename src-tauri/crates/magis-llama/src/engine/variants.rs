@@ -39,6 +39,17 @@ pub fn load() -> Result<(), String> {
     Ok(())
 }
 
+/// Returns whether there are libraries of other devices. Whether this machine has such a device is known when they are loaded.
+pub fn has_devices() -> bool {
+    let folder = folder().map(|folder| folder.join("devices"));
+    let entries = folder.and_then(|folder| fs::read_dir(folder).ok());
+    entries
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|entry| is_library(&entry.path()))
+}
+
 /// Loads the libraries of other devices, each that can be; returns the others, with what llama.cpp says of them.
 ///
 /// They are tried one by one, because a release of llama.cpp that looks for them itself is silent about those that fail.

@@ -5,7 +5,7 @@ use magis_llm::protocol::Load;
 use magis_llm::{ChatRequest, Constraint, Message, MessageRole};
 use magis_testkit::TinyModel;
 use magis_testkit::gguf::Gguf;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
@@ -36,19 +36,25 @@ impl Family {
     }
 
     pub fn engine_with(&self, abort: Arc<AtomicBool>) -> Engine {
-        self.load(CONTEXT, abort)
+        self.load(CONTEXT, None, abort)
+    }
+
+    /// Returns an engine that begins with the prefixes in a folder, and keeps its own there.
+    pub fn engine_keeping(&self, prefixes: &Path) -> Engine {
+        self.load(2048, Some(prefixes.to_owned()), Arc::default())
     }
 
     /// Returns an engine with room for whole conversations.
     pub fn large_engine(&self) -> Engine {
-        self.load(2048, Arc::default())
+        self.load(2048, None, Arc::default())
     }
 
-    fn load(&self, context: u32, abort: Arc<AtomicBool>) -> Engine {
+    fn load(&self, context: u32, prefixes: Option<PathBuf>, abort: Arc<AtomicBool>) -> Engine {
         let load = Load {
             path: self.file.clone(),
             context: Some(context),
             threads: Some(1),
+            prefixes,
             ..Load::default()
         };
         Engine::load(&load, abort).unwrap()
