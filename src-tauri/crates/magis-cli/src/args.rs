@@ -425,6 +425,19 @@ pub enum ModelsCommand {
         /// The file
         file: PathBuf,
     },
+    /// Try what a model can do: follow a form, name a function, call a tool, and how fast it is; takes a minute
+    ///
+    /// A run does so by itself at the first use of a model.
+    Try {
+        /// The model's id, or a GGUF file
+        model: String,
+        /// How it is loaded
+        #[command(flatten)]
+        engine: EngineArgs,
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Read every byte of a model, or of all, and compare its hash
     Verify {
         /// The model's id [default: all that are here]

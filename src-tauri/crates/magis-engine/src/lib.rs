@@ -5,6 +5,7 @@
 //! `evidence` runs commands in the sandbox; `runs` is the rest. This crate knows no terminal and no window: both follow a run through [`Progress`], and [`transcript`] renders it
 //! as text for either.
 
+mod abilities;
 mod calls;
 mod custodian;
 mod data_folder;
@@ -20,6 +21,7 @@ mod report;
 mod runs;
 mod whole_file;
 
+pub use abilities::{ModelAbilities, RightAnswers};
 pub use calls::stage_of_step;
 pub use custodian::{
     ExportedMemory, FileMemory, IdleReason, ImportedMemory, IndexState, LocateExtent, LocateTime, Location, Locator,
@@ -44,6 +46,7 @@ pub use whole_file::write_whole;
 pub mod model {
     pub use magis_llama::{LoadRequest, Manners, Priority, WorkerCommand, WorkerModel, worker};
     pub use magis_llm::memory::KvType;
+    pub use magis_llm::placement::Loading;
     pub use magis_llm::protocol::Loaded;
     pub use magis_llm::{LanguageModel, LlmError};
     pub use magis_remote::{EngineAddress, EngineKey, EngineModel, KEY_VARIABLE, KeySource};

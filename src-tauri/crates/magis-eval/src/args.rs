@@ -7,6 +7,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use magis_core::{MethodPart, WritingMode};
+use magis_engine::model::Loading;
 use magis_engine::{Effort, EngineLimits};
 use magis_testkit::sample;
 use std::collections::BTreeSet;
@@ -139,6 +140,12 @@ pub struct ModelArgs {
     /// Threads to compute with. Default: the physical cores.
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
+    /// Whether a copy of the weights is made in the order of the processor's kernels. Default: as is usually faster.
+    #[arg(long, value_name = "BOOL")]
+    pub reorder_weights: Option<bool>,
+    /// Begin with prefixes that earlier workers kept in the data folder, and keep them. Otherwise each measure begins cold.
+    #[arg(long)]
+    pub keep_prefixes: bool,
 }
 
 impl ModelArgs {
@@ -147,7 +154,10 @@ impl ModelArgs {
         EngineLimits {
             context: self.context,
             threads: self.threads,
-            memory: None,
+            loading: self
+                .reorder_weights
+                .map(|reorder| if reorder { Loading::Read } else { Loading::Mapped }),
+            without_prefixes: !self.keep_prefixes,
             ..EngineLimits::default()
         }
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use magis_core::text::parse_bytes;
-use magis_engine::model::{KvType, Manners};
+use magis_engine::model::{KvType, Loading, Manners};
 use magis_engine::{Effort, EngineLimits};
 use std::path::PathBuf;
 
@@ -141,6 +141,9 @@ pub struct EngineArgs {
     /// Layers on the graphics device whose experts stay in main memory [default: as few as need be]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1024), help_heading = "How")]
     pub host_experts: Option<u32>,
+    /// How weights come into main memory [default: what is usually faster for how they are stored]
+    #[arg(long, value_name = "HOW", value_enum, help_heading = "How")]
+    pub weights: Option<WeightsArg>,
     /// How the model gives way to other programs [default: full]
     #[arg(long, value_name = "HOW", value_enum, help_heading = "How")]
     pub manners: Option<MannersArg>,
@@ -158,6 +161,24 @@ impl From<KvTypeArg> for KvType {
         match kv_type {
             KvTypeArg::F16 => Self::F16,
             KvTypeArg::Q8 => Self::Q8,
+        }
+    }
+}
+
+/// How weights come into main memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum WeightsArg {
+    /// The pages of the file itself: prompts are often read faster
+    Mapped,
+    /// A copy in the order of the processor's kernels: answers are often written faster
+    Read,
+}
+
+impl From<WeightsArg> for Loading {
+    fn from(weights: WeightsArg) -> Self {
+        match weights {
+            WeightsArg::Mapped => Self::Mapped,
+            WeightsArg::Read => Self::Read,
         }
     }
 }
@@ -193,6 +214,8 @@ impl EngineArgs {
             kv_type: self.kv_type.map(Into::into),
             gpu_layers: self.gpu_layers,
             host_experts: self.host_experts,
+            loading: self.weights.map(Into::into),
+            without_prefixes: false,
             manners: self.manners.map(Into::into),
         }
     }

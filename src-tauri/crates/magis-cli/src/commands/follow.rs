@@ -13,15 +13,17 @@ use crate::screen::tell;
 use magis_core::{RunId, RunOutcome};
 use magis_engine::{DriveEnd, EngineError, LoadedModel, Magis};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::unbounded_channel;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use view::View;
 
 /// How often the status line is written anew.
 const BEAT: Duration = Duration::from_millis(250);
-/// How long the threads may take to end when everything is over.
-const GRACE: Duration = Duration::from_millis(500);
+/// How long the model's process may take to end when everything is over: it keeps prompts for the next one.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Drives `run` to its end, or until it is stopped, and says how it ended.
 pub fn follow(
@@ -126,22 +128,53 @@ async fn load(
     stop: &CancellationToken,
 ) -> Result<Option<LoadedModel>, EngineError> {
     let start = Instant::now();
-    let mut loading = {
+    let loading = {
         let magis = magis.clone();
         tokio::spawn(async move { magis.load_model(run, &engine.limits()).await })
     };
+    let loaded = unless_stopped(loading, stop, || {
+        view.say(&format!("loading the model, {}", span(start.elapsed())));
+    });
+    let Some(loaded) = loaded.await else { return Ok(None) };
+    let loaded = loaded?;
+    if magis.is_new(&loaded)? {
+        let done = Arc::new(AtomicUsize::new(0));
+        let trying = {
+            let (magis, model, done) = (magis.clone(), Arc::clone(&loaded.model), Arc::clone(&done));
+            tokio::spawn(async move {
+                let mut tell = |now, _| done.store(now, Ordering::Relaxed);
+                magis.try_abilities(&*model, &mut tell).await
+            })
+        };
+        let tried = unless_stopped(trying, stop, || {
+            let done = done.load(Ordering::Relaxed);
+            view.say(&format!(
+                "first use of this model: {done} questions that show what it can do"
+            ));
+        });
+        match tried.await {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => tell(&format!("What the model can do could not be tried: {error}")),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(loaded))
+}
+
+/// Waits for a task, and shows that it goes on; none when it was stopped.
+async fn unless_stopped<T>(mut task: JoinHandle<T>, stop: &CancellationToken, show: impl Fn()) -> Option<T> {
     let mut beat = tokio::time::interval(BEAT);
     loop {
         tokio::select! {
-            loaded = &mut loading => return match loaded {
-                Ok(loaded) => Ok(Some(loaded?)),
+            ended = &mut task => return match ended {
+                Ok(ended) => Some(ended),
                 Err(error) => std::panic::resume_unwind(error.into_panic()),
             },
             () = stop.cancelled() => {
-                loading.abort();
-                return Ok(None);
+                task.abort();
+                return None;
             }
-            _ = beat.tick() => view.say(&format!("loading the model, {}", span(start.elapsed()))),
+            _ = beat.tick() => show(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod fetch;
 mod hub;
+mod trying;
 
 use super::Place;
 use crate::args::ModelsCommand;
@@ -11,11 +12,11 @@ use crate::render::{Section, Tone, bytes, clean};
 use crate::screen::tell;
 use crate::status::StatusLine;
 use fetch::Print;
-use magis_engine::USUAL_CONTEXT;
 use magis_engine::models::{
     CatalogEntry, FetchedModel, Fit, HubName, InstalledModel, LibraryError, MemoryClass, ModelId, ModelLibrary,
     ModelPurpose, Suggestion, Verification, fits,
 };
+use magis_engine::{ModelAbilities, USUAL_CONTEXT};
 use magis_platform::memory;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -35,6 +36,7 @@ pub fn run(place: &Place, command: ModelsCommand) -> Result<ExitStatus, Failure>
             }
         }
         ModelsCommand::Add { file } => add(place, &library, &file),
+        ModelsCommand::Try { model, engine, json } => trying::run(place, &model, engine, json),
         ModelsCommand::Verify { id } => verify(place, &library, id.as_deref()),
         ModelsCommand::Remove { id } => {
             let id = model_id(&id)?;
@@ -71,9 +73,14 @@ pub fn fit_of(model: &InstalledModel) -> Option<Fit> {
 
 fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStatus, Failure> {
     let (installed, offers) = (library.list()?, Offer::all(library));
+    // What they can do is kept in the database; a damaged one is no reason not to list them.
+    let magis = place.open().ok();
+    let abilities = |model: &InstalledModel| trying::known(magis.as_ref()?, library, model);
     let screen = place.screen;
     if as_json {
-        let here = installed.iter().map(|model| installed_json(library, model));
+        let here = installed
+            .iter()
+            .map(|model| installed_json(library, model, abilities(model).as_ref()));
         let here: Vec<Value> = here.collect::<Result<_, _>>()?;
         let all: Value = here.into_iter().chain(offers.iter().map(Offer::json)).collect();
         screen.json(&all)?;
@@ -87,6 +94,9 @@ fn list(place: &Place, library: &ModelLibrary, as_json: bool) -> Result<ExitStat
     }
     for model in &installed {
         installed_lines(&mut page, model, library.fetched_as(model)?.as_ref());
+        if let Some(abilities) = abilities(model) {
+            page.prose(6, &trying::in_words(&abilities));
+        }
     }
     let mut class = None;
     for offer in &offers {
@@ -234,7 +244,11 @@ fn installed_lines(page: &mut Section, model: &InstalledModel, fetched: Option<&
     }
 }
 
-fn installed_json(library: &ModelLibrary, model: &InstalledModel) -> Result<Value, LibraryError> {
+fn installed_json(
+    library: &ModelLibrary,
+    model: &InstalledModel,
+    abilities: Option<&ModelAbilities>,
+) -> Result<Value, LibraryError> {
     let fetched = library.fetched_as(model)?;
     let header = model.header.as_ref();
     let origin = fetched.as_ref().and_then(|record| Some((record.hub.as_ref()?, record)));
@@ -247,6 +261,7 @@ fn installed_json(library: &ModelLibrary, model: &InstalledModel) -> Result<Valu
         "context": header.ok().map(|header| header.context_length),
         "quantisation": header.ok().map(|header| header.quantisation.to_string()),
         "problem": header.err().map(ToString::to_string),
+        "abilities": abilities,
         "hub": origin.map(|(origin, record)| json!({
             "name": origin.name().to_string(),
             "revision": origin.revision,

@@ -74,6 +74,10 @@ fn smollm2_brings_a_run_to_its_end_and_the_repository_stays_untouched() {
     let shown = program.run(["runs", "show", "1"]);
     assert_eq!(shown.code, Some(0));
     assert!(shown.out.contains("count() leaves out the last day"), "{}", shown.out);
+    assert!(
+        !abilities(&program).is_null(),
+        "the first use of a model shows what it can do"
+    );
 }
 
 #[test]
@@ -117,4 +121,37 @@ fn smollm2_stopped_by_ctrl_c_is_resumed_to_its_end() {
     assert!(said.contains("magis runs resume 1"), "{said}");
     let resumed = program.run(["runs", "resume", "1", "--threads", "1", "--context", "4096"]);
     assert!(is_an_end(resumed.code), "{resumed:?}");
+}
+
+/// Returns what the list of models says that the model can do.
+fn abilities(program: &Program) -> Value {
+    let added = program.run(["models", "add", &model()]);
+    assert_eq!(added.code, Some(0), "{added:?}");
+    let listed = program.run(["models", "list", "--json"]);
+    let models: Vec<Value> = serde_json::from_str(&listed.out).unwrap();
+    let installed = models.into_iter().find(|model| model["installed"] == true);
+    installed.unwrap()["abilities"].clone()
+}
+
+#[test]
+fn what_a_model_can_do_is_tried_and_kept_with_it() {
+    let program = Program::new();
+    assert!(abilities(&program).is_null(), "it was never tried");
+    let tried = program.run([
+        "models",
+        "try",
+        &model(),
+        "--threads",
+        "1",
+        "--context",
+        "4096",
+        "--json",
+    ]);
+    assert_eq!(tried.code, Some(0), "{tried:?}");
+    let tried: Value = serde_json::from_str(&tried.out).unwrap();
+    for kind in ["form", "naming", "tools"] {
+        assert!(tried[kind]["asked"].as_u64() > Some(0), "{kind}: {tried}");
+    }
+    assert!(tried["reading"].as_f64() > tried["writing"].as_f64(), "{tried}");
+    assert_eq!(abilities(&program), tried);
 }
