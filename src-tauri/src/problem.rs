@@ -5,10 +5,11 @@
 //! problem names, and where it has no such sentence the English stands.
 
 mod given;
+mod hub;
 
 pub use given::{Given, named};
 use magis_core::RepoPath;
-use magis_engine::model::LlmError;
+use magis_engine::model::{AddressError, KeyError, LlmError};
 use magis_engine::models::{FetchError, LibraryError, ModelIdError};
 use magis_engine::records::{ArchiveError, LeaseError, StoreError};
 use magis_engine::repository::{PatchError, ReadError, RepoError};
@@ -128,6 +129,7 @@ impl From<ModelIdError> for Problem {
 impl From<FetchError> for Problem {
     fn from(error: FetchError) -> Self {
         let code = match &error {
+            FetchError::Hub(hub) => return hub.into(),
             FetchError::Cancelled { .. } => "cancelled",
             FetchError::HubSilent { .. } | FetchError::HubRefused { .. } => "no_answer",
             FetchError::NoSpace { .. } => "full",
@@ -154,8 +156,11 @@ fn code(error: &EngineError) -> &'static str {
         ) => "model_missing",
         EngineError::Model(_) => "model",
         EngineError::Llm(_) => "engine",
+        EngineError::EngineAddress(AddressError::Public { .. }) => "engine_public",
+        EngineError::EngineAddress(AddressError::PlainToName { .. }) => "engine_plain",
         EngineError::EngineAddress(_) => "engine_address",
-        EngineError::EngineKey(_) => "engine_key",
+        EngineError::EngineKey(KeyError::Form) => "engine_key",
+        EngineError::EngineKey(KeyError::Keyring(_)) => "engine_keyring",
         EngineError::OtherEngine { .. } => "other_engine",
         EngineError::Log { .. } => "log_damaged",
         EngineError::Prompt(_) => "prompt",

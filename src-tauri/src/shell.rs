@@ -92,7 +92,12 @@ fn launch(arguments: Arguments) -> Result<LaunchOptions, String> {
         args: vec![WORKER.into()],
         priority: Priority::BelowNormal,
     };
-    Ok(LaunchOptions { data, worker, opening })
+    Ok(LaunchOptions {
+        data,
+        worker,
+        hub: None,
+        opening,
+    })
 }
 
 /// The program was started while its window is open: the window comes to the front and shows what that start named.

@@ -17,6 +17,7 @@ use crate::view::{Opening, WatchView};
 use crate::{GIT_WORKER, SANDBOX_HELPER};
 use magis_core::{CheckId, CommitId, RepoId, RunId};
 use magis_engine::model::WorkerCommand;
+use magis_engine::models::{Hub, HubListing};
 use magis_engine::repository::FileEntry;
 use magis_engine::repository::{Git, GitWorker};
 use magis_engine::sandbox::HelperCommand;
@@ -54,6 +55,8 @@ pub struct LaunchOptions {
     pub data: DataFolder,
     /// The command of the worker: this very program, started again.
     pub worker: WorkerCommand,
+    /// The hub of models; none: the one that the environment names.
+    pub hub: Option<Hub>,
     /// What the program was started with.
     pub opening: Option<Opening>,
 }
@@ -89,6 +92,7 @@ struct Inner {
     watching: Watching,
     notifier: Notifier,
     fetches: Mutex<BTreeMap<String, Arc<AtomicBool>>>,
+    hub_listings: Mutex<BTreeMap<String, HubListing>>,
     trials: Mutex<BTreeMap<(RunId, CheckId), CancellationToken>>,
     head_files: Mutex<BTreeMap<RepoId, HeadFiles>>,
     /// The report that was shown last.
@@ -119,6 +123,7 @@ impl App {
                 watching: Watching::default(),
                 notifier,
                 fetches: Mutex::default(),
+                hub_listings: Mutex::default(),
                 trials: Mutex::default(),
                 head_files: Mutex::default(),
                 report: Mutex::default(),
@@ -181,6 +186,11 @@ impl App {
     /// Returns the downloads under way, each with the flag that stops it.
     pub fn fetches(&self) -> MutexGuard<'_, BTreeMap<String, Arc<AtomicBool>>> {
         self.inner.fetches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what repositories of the hub offer, as it was shown last: what is fetched is what was shown.
+    pub fn hub_listings(&self) -> MutexGuard<'_, BTreeMap<String, HubListing>> {
+        self.inner.hub_listings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the edited checks that are being run, each with what stops it.

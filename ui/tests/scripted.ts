@@ -4,6 +4,7 @@
 import { titleOf } from '../src/features/solve/effort'
 import { IpcError, type DropNews, type Ipc } from '../src/ipc/ipc'
 import type * as T from '../src/ipc/types'
+import { hubListing, suggestions } from './script/hub'
 import { fold, patchView, textsOf, type Recorded } from './script/recorded'
 import { hostile, now, recorded, scene, type SceneName } from './script/scenes'
 
@@ -506,10 +507,35 @@ const acts: Ipc = {
     return clone(view)
   },
 
+  otherEngine: async () => clone(held.engine),
+  checkEngine: async (form) => {
+    held.engine.form = clone(form)
+    return checked(form)
+  },
+  useOtherEngine: async (form) => {
+    const check = checked(form)
+    const model = `${check.model}@engine:${check.host}`
+    held.engine = {
+      form: { ...clone(form), model: check.model },
+      used: { host: check.host, model, label: check.model },
+    }
+    emit({ name: 'settingsChanged', payload: {} })
+    return check
+  },
+  leaveOtherEngine: async () => {
+    held.engine = { ...held.engine, used: null }
+    emit({ name: 'settingsChanged', payload: {} })
+  },
+  checkKeyring: async () => undefined,
+  keepEngineKey: async () => undefined,
+  forgetEngineKey: async () => undefined,
+
   models: async () => clone(held.models),
+  modelSuggestions: async () => clone(suggestions),
+  hubModels: async () => clone(hubListing),
   fetchModel: (id, onNews) =>
     new Promise((end) => {
-      const model = held.models.find((one) => one.id === id)
+      const model = [...held.models, ...hubListing.models].find((one) => one.id === id)
       fetchers.set(id, { say: onNews, end: () => end(null) })
       onNews({
         kind: 'progress',
@@ -520,8 +546,10 @@ const acts: Ipc = {
     }),
   pauseFetch: async (id) => {
     const model = held.models.find((one) => one.id === id)
-    if (model) model.partial_bytes = Math.round(model.bytes * 0.37)
-    fetchers.get(id)?.say({ kind: 'stopped', received: model?.partial_bytes ?? 0 })
+    const bytes = model?.bytes ?? hubListing.models.find((one) => one.id === id)?.bytes ?? 0
+    const received = Math.round(bytes * 0.37)
+    if (model) model.partial_bytes = received
+    fetchers.get(id)?.say({ kind: 'stopped', received })
     fetchers.get(id)?.end()
     emit({ name: 'modelsChanged', payload: {} })
   },
@@ -567,6 +595,25 @@ const acts: Ipc = {
   pickFolder: async () => '/home/ada/src/ledger',
   pickFile: async () => '/home/ada/models/own.gguf',
   pickSavePath: async (_, name) => `/home/ada/${name}`,
+}
+
+/** What is found at another engine; a public address is refused, as Rust does it. */
+function checked(form: T.EngineForm): T.EngineCheck {
+  const host = form.address.replace(/^https?:\/\//, '')
+  if (/^8\./.test(host))
+    throw refuse(
+      'engine_public',
+      `${host} is a public address; prompts go to this machine or to your own network only.`,
+    )
+  return {
+    host,
+    kind: 'other',
+    model: form.model ?? 'qwen3.6-27b',
+    context: form.context ?? 65_536,
+    key: 'none',
+    models: ['qwen3.6-27b', 'devstral-small-2'],
+    remarks: ['ranked', 'estimated'],
+  }
 }
 
 /** The current repository, watched; where it is wanted, its first file without a description is being described. */
@@ -661,6 +708,12 @@ const hooks = {
     for (const { event } of run(id).events) if (event.event === 'merged') event.result.patch = patch
   },
   fetched: (id: string): void => {
+    const ofHub = hubListing.models.find((one) => one.id === id)
+    if (ofHub) {
+      const own = { own_file: false, default_for: [], measured: null, from: id, partial_bytes: 0 }
+      const name = ofHub.path.replace('.gguf', '').toLowerCase()
+      held.models.push({ ...(held.models[0] as T.ModelRow), ...own, id: name, name, bytes: ofHub.bytes, sha256: '' })
+    }
     held.models = held.models.map((one) =>
       one.id === id
         ? {

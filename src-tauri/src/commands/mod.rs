@@ -3,6 +3,7 @@
 //! A command that is not named in a permission of `permissions/` cannot be called.
 
 mod app;
+mod engine;
 mod memory;
 mod models;
 mod repositories;
@@ -17,6 +18,7 @@ use crate::view::{
 use tauri_specta::{Builder, collect_commands, collect_events};
 
 /// Returns all commands and events. Numbers cross as JavaScript's: ids, bytes and milliseconds stay below 2^53.
+#[expect(clippy::too_many_lines, reason = "a list of names, one a line")]
 pub fn all() -> Builder<tauri::Wry> {
     Builder::new()
         .commands(collect_commands![
@@ -31,6 +33,13 @@ pub fn all() -> Builder<tauri::Wry> {
             app::read_text,
             app::doctor,
             app::answer_close,
+            engine::other_engine,
+            engine::check_engine,
+            engine::use_other_engine,
+            engine::leave_other_engine,
+            engine::check_keyring,
+            engine::keep_engine_key,
+            engine::forget_engine_key,
             repositories::repositories,
             repositories::add_repository,
             repositories::remove_repository,
@@ -94,6 +103,8 @@ pub fn all() -> Builder<tauri::Wry> {
             memory::renew_summary,
             memory::renew_summarisation_budget,
             models::models,
+            models::model_suggestions,
+            models::hub_models,
             models::fetch_model,
             models::pause_fetch,
             models::remove_model,

@@ -4,7 +4,8 @@
 
 use crate::problem::Problem;
 use crate::state::App;
-use crate::view::{FetchNews, ModelRow, Purpose};
+use crate::view::{FetchNews, HubListingView, ModelRow, ModelSuggestion, Purpose};
+use magis_engine::models::Suggestion;
 use std::path::PathBuf;
 use tauri::State;
 use tauri::ipc::Channel;
@@ -14,6 +15,20 @@ use tauri::ipc::Channel;
 #[specta::specta]
 pub async fn models(app: State<'_, App>) -> Result<Vec<ModelRow>, Problem> {
     app.work(App::models).await
+}
+
+/// Lists models of the hub that are worth a try; nobody is asked.
+#[tauri::command]
+#[specta::specta]
+pub async fn model_suggestions() -> Result<Vec<ModelSuggestion>, Problem> {
+    Ok(Suggestion::builtin().into_iter().map(Into::into).collect())
+}
+
+/// Asks the hub which models a repository has, by its name there.
+#[tauri::command]
+#[specta::specta]
+pub async fn hub_models(app: State<'_, App>, name: String) -> Result<HubListingView, Problem> {
+    app.work(move |app| app.hub_models(&name)).await
 }
 
 /// Fetches a model and tells how far it is; returns at once.

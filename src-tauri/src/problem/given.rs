@@ -4,6 +4,7 @@
 
 use magis_core::text::bytes;
 use magis_engine::EngineError;
+use magis_engine::model::{AddressError, KeyError};
 use magis_engine::models::LibraryError;
 use magis_engine::records::{LeaseError, StoreError};
 use magis_engine::repository::RepoError;
@@ -52,8 +53,12 @@ pub fn given(error: &EngineError) -> Given {
             CommandError::Unbalanced(line) | CommandError::Control(line) | CommandError::NoProgram(line),
         ) => named([("line", line)]),
         EngineError::OtherEngine { model, host } => named([("model", model.clone()), ("host", host.clone())]),
+        EngineError::EngineAddress(AddressError::Public { host } | AddressError::PlainToName { host }) => {
+            named([("host", host)])
+        }
+        EngineError::EngineKey(KeyError::Keyring(why)) => named([("why", why)]),
         EngineError::EngineAddress(_)
-        | EngineError::EngineKey(_)
+        | EngineError::EngineKey(KeyError::Form)
         | EngineError::Issue(_)
         | EngineError::Path(_)
         | EngineError::Read(_)

@@ -3,6 +3,7 @@
 use crate::problem::Problem;
 use magis_core::{RepoId, RunId};
 use magis_engine::EngineLimits;
+use magis_engine::model::Manners;
 use magis_engine::models::FetchedModel;
 use magis_engine::records::Access;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ pub struct AppInfo {
     pub data_bytes: u64,
     /// Where the models lie.
     pub models_folder: String,
+    /// Where models are asked for by their names; none where that address may not be asked.
+    pub hub: Option<String>,
     /// Processors to compute with.
     pub threads: u32,
     /// Memory of the machine in bytes; 0 where the system does not say.
@@ -96,6 +99,29 @@ pub enum Language {
     ZhHans,
 }
 
+/// How the engine behaves beside other programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum EngineManners {
+    /// As any other program.
+    Full,
+    /// Behind what a person does meanwhile.
+    #[default]
+    Polite,
+    /// Behind everything, with half of the cores.
+    Background,
+}
+
+impl From<EngineManners> for Manners {
+    fn from(manners: EngineManners) -> Self {
+        match manners {
+            EngineManners::Full => Self::Full,
+            EngineManners::Polite => Self::Polite,
+            EngineManners::Background => Self::Background,
+        }
+    }
+}
+
 /// What a person set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Type)]
 pub struct Settings {
@@ -115,6 +141,8 @@ pub struct Settings {
     pub context: Option<u32>,
     /// Bytes of memory a model with its context may take; none: what is available.
     pub memory_limit: Option<u64>,
+    /// How the engine behaves beside other programs, in runs and in the background.
+    pub manners: EngineManners,
     /// How many files of the ranking are judged.
     pub top_k: u32,
     /// Rounds a task gets.
@@ -138,6 +166,7 @@ impl Settings {
             context: self.context,
             threads: self.threads,
             memory: self.memory_limit,
+            manners: Some(self.manners.into()),
             ..EngineLimits::default()
         }
     }
@@ -155,6 +184,7 @@ impl Default for Settings {
             threads: None,
             context: None,
             memory_limit: None,
+            manners: EngineManners::default(),
             top_k: 20,
             max_rounds: 3,
             editor: None,

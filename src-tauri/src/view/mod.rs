@@ -5,6 +5,8 @@
 
 mod app;
 mod call;
+mod engine;
+mod hub;
 mod memory;
 mod model;
 mod repository;
@@ -18,6 +20,8 @@ mod watch;
 
 pub use app::*;
 pub use call::*;
+pub use engine::*;
+pub use hub::*;
 pub use memory::*;
 pub use model::*;
 pub use repository::*;

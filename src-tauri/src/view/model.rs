@@ -19,6 +19,8 @@ pub struct ModelRow {
     pub sha256: String,
     /// What to expect of it; empty where that is not known.
     pub good_for: String,
+    /// Who measured what of it; empty where that is not known.
+    pub rated: String,
     /// Whether it is here.
     pub installed: bool,
     /// Whether it is a file of the person's own, not of the catalogue.

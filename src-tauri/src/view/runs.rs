@@ -80,6 +80,8 @@ pub struct RunRow {
     /// What running its patch showed.
     pub proof: Proof,
     pub model: String,
+    /// Host and port of the engine that its prompts go to; none: they stay on this machine.
+    pub host: Option<String>,
     /// When it was created, in milliseconds since 1970.
     pub created_at_ms: i64,
     pub ended_at_ms: Option<i64>,
@@ -118,6 +120,7 @@ impl RunRow {
                 Some(host) => format!("{} @ {host}", model_label(&entry.model)),
                 None => model_label(&entry.model).to_owned(),
             },
+            host: model_host(&entry.model).map(str::to_owned),
             created_at_ms: entry.created_at,
             ended_at_ms: entry.ended_at,
             worked_ms: entry.worked_ms,

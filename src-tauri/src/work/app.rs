@@ -40,6 +40,7 @@ impl App {
             data_folder: data.root().display().to_string(),
             data_bytes: data.bytes(),
             models_folder: data.models().display().to_string(),
+            hub: self.hub().ok().map(|hub| hub.address().to_owned()),
             threads: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
             memory_bytes: memory::total().unwrap_or(0),
             available_memory_bytes: memory::available().unwrap_or(0),
@@ -86,7 +87,7 @@ impl App {
         Watching::obey(self)
     }
 
-    /// Returns the model that is taken where none is chosen.
+    /// Returns the model of this machine that is taken where none is chosen.
     pub fn default_model(&self) -> Result<String, Problem> {
         let magis = self.magis()?;
         let catalog = magis.library().catalog();
@@ -96,13 +97,23 @@ impl App {
             .unwrap_or_else(|| catalog.default_entry().id.to_string()))
     }
 
-    /// Returns the model of a run: the chosen one, else the one for such runs.
-    pub fn model_of(&self, form: &SolveForm) -> Result<String, Problem> {
-        let settings = self.settings()?;
-        let usual = form.model.clone();
-        match usual.or_else(|| settings.quick_model.filter(|_| form.is_quick())) {
-            Some(model) => Ok(model),
+    /// Returns the model that a person waits for where none is chosen: that of another engine, while one is used.
+    pub fn usual_model(&self) -> Result<String, Problem> {
+        match self.other_engine()?.used {
+            Some(used) => Ok(used.model),
             None => self.default_model(),
+        }
+    }
+
+    /// Returns the model of a run: the chosen one, else that of another engine, else the one for such runs.
+    pub fn model_of(&self, form: &SolveForm) -> Result<String, Problem> {
+        if let Some(chosen) = &form.model {
+            return Ok(chosen.clone());
+        }
+        let quick = self.settings()?.quick_model.filter(|_| form.is_quick());
+        match quick {
+            Some(quick) if self.other_engine()?.used.is_none() => Ok(quick),
+            _ => self.usual_model(),
         }
     }
 
@@ -131,6 +142,11 @@ impl App {
     }
 
     fn model_line(&self, magis: &Magis) -> Result<DoctorLine, Problem> {
+        if let Some(used) = self.other_engine()?.used {
+            let sentence = format!("Prompts go to {}, to the model {}.", used.host, used.label);
+            let given = named([("host", used.host), ("model", used.label)]);
+            return Ok(fine(Problem::new("engine_used", sentence, "").naming(given)));
+        }
         let name = self.default_model()?;
         let limits = self.settings()?.limits();
         let found = magis.library().named(&name).map_err(Problem::from);

@@ -54,13 +54,13 @@ impl App {
         Ok(taken.into())
     }
 
-    /// Makes the summary of a file anew, with the model that is loaded, or else the default one.
+    /// Makes the summary of a file anew, with the model that is loaded, or else the usual one.
     pub async fn renew_summary(&self, repo: RepoId, path: &str) -> Result<SummaryView, Problem> {
         let path = RepoPath::new(path)?;
         let magis = self.magis()?;
         let model = match self.driving().loaded().await {
             Some(loaded) => loaded,
-            None => self.driving().model(self, &magis, &self.default_model()?).await?,
+            None => self.driving().model(self, &magis, &self.usual_model()?).await?,
         };
         let renewed = magis.renew_summary(repo, &path, model).await;
         if self.driving().driven().is_empty() {

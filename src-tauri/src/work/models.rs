@@ -1,20 +1,11 @@
-//! Models: what is here and what can be had, fetching one, adding a file, checking one, choosing the default.
+//! Models: what is here and what can be had, adding a file, checking one, choosing the default.
 
 use crate::problem::Problem;
 use crate::state::{App, AppEvent};
-use crate::view::{FetchNews, MeasuredSpeed, ModelFit, ModelRow, Purpose};
-use magis_engine::models::{
-    CatalogEntry, FetchError, FetchOptions, FetchPhase, FetchProgress, FetchSource, Fit, InstalledModel, MemoryNeed,
-    ModelId, Verification, fits,
-};
+use crate::view::{MeasuredSpeed, ModelFit, ModelRow, Purpose};
+use magis_engine::models::{CatalogEntry, Fit, InstalledModel, MemoryNeed, ModelId, Verification, fits};
 use magis_engine::{EngineLimits, Magis};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant, SystemTime};
-
-/// How often the progress of a download is told.
-const BEAT: Duration = Duration::from_millis(200);
 
 impl App {
     /// Returns all models: those that are here, then those of the catalogue that can be fetched.
@@ -39,53 +30,6 @@ impl App {
             row.default_for = its.map(|(purpose, _)| purpose).collect();
         }
         Ok(rows)
-    }
-
-    /// Fetches a model, and tells `sink` how far it is until it is over. Returns at once.
-    pub fn fetch_model(&self, id: &str, sink: impl Fn(FetchNews) -> bool + Send + 'static) -> Result<(), Problem> {
-        let magis = self.magis()?;
-        let id = ModelId::new(id)?;
-        if magis.library().catalog().get(&id).is_none() {
-            return Err(Problem::new(
-                "model_missing",
-                format!("the catalogue has no model called {id}"),
-                "Choose one of the list, or add a file of your own.",
-            ));
-        }
-        let stop = Arc::new(AtomicBool::new(false));
-        {
-            let mut fetches = self.fetches();
-            if fetches.contains_key(id.as_str()) {
-                return Err(Problem::new(
-                    "busy",
-                    format!("the model {id} is being downloaded already"),
-                    "Wait for it, or pause it.",
-                ));
-            }
-            fetches.insert(id.to_string(), Arc::clone(&stop));
-        }
-        let app = self.clone();
-        std::thread::spawn(move || {
-            let end = carry_out(&magis, &id, &stop, &sink);
-            app.fetches().remove(id.as_str());
-            sink(end);
-            app.notify(AppEvent::Models);
-        });
-        Ok(())
-    }
-
-    /// Pauses a download; what arrived is kept.
-    pub fn pause_fetch(&self, id: &str) {
-        if let Some(stop) = self.fetches().get(id) {
-            stop.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Pauses every download that is running.
-    pub fn pause_fetches(&self) {
-        for stop in self.fetches().values() {
-            stop.store(true, Ordering::Relaxed);
-        }
     }
 
     /// Deletes a model, or what was fetched of it so far.
@@ -142,56 +86,6 @@ impl App {
     }
 }
 
-fn carry_out(magis: &Magis, id: &ModelId, stop: &AtomicBool, sink: &dyn Fn(FetchNews) -> bool) -> FetchNews {
-    let options = FetchOptions::new(FetchSource::Auto, SystemTime::now());
-    let mut meter = Meter::default();
-    let mut tell = |progress: FetchProgress| {
-        if let Some(news) = meter.news(&progress) {
-            // A window that was closed listens no more; the download goes on.
-            sink(news);
-        }
-    };
-    match magis.library().fetch(id, &options, &mut tell, stop) {
-        Ok(_) => FetchNews::Done,
-        Err(FetchError::Cancelled { done, .. }) => FetchNews::Stopped { received: done },
-        Err(error) => FetchNews::Problem { problem: error.into() },
-    }
-}
-
-/// How fast bytes arrive.
-#[derive(Default)]
-struct Meter {
-    told: Option<Instant>,
-    is_checking: bool,
-    /// When and with how many bytes the present stretch began.
-    stretch: Option<(Instant, u64)>,
-    speed: f64,
-}
-
-impl Meter {
-    fn news(&mut self, progress: &FetchProgress) -> Option<FetchNews> {
-        if progress.phase == FetchPhase::Checking {
-            return (!std::mem::replace(&mut self.is_checking, true)).then_some(FetchNews::Checking);
-        }
-        let now = Instant::now();
-        if self.told.is_some_and(|told| now - told < BEAT) {
-            return None;
-        }
-        self.told = Some(now);
-        let (since, bytes) = *self.stretch.get_or_insert((now, progress.bytes_done));
-        let seconds = (now - since).as_secs_f64();
-        if seconds >= 1.0 {
-            self.speed = progress.bytes_done.saturating_sub(bytes) as f64 / seconds;
-            self.stretch = Some((now, progress.bytes_done));
-        }
-        Some(FetchNews::Progress {
-            received: progress.bytes_done,
-            total: progress.bytes_total,
-            bytes_per_second: self.speed,
-        })
-    }
-}
-
 fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -> Result<ModelRow, Problem> {
     let available = limits.memory_now();
     let fetched = magis.library().fetched_as(model)?;
@@ -212,6 +106,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -
             bytes: model.bytes,
             sha256: sha256.clone(),
             good_for: String::new(),
+            rated: String::new(),
             installed: true,
             own_file: true,
             broken: None,
@@ -251,6 +146,7 @@ fn entry_row(magis: &Magis, entry: &CatalogEntry, limits: &EngineLimits) -> Resu
         measured: measured(magis, &sha256)?,
         sha256,
         good_for: entry.good_for.clone(),
+        rated: entry.measured.clone(),
         installed: false,
         own_file: false,
         broken: None,

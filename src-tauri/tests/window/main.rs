@@ -6,9 +6,11 @@
     reason = "a test fails by panicking"
 )]
 
+mod engine;
 #[path = "../../crates/magis-engine/tests/environment/mod.rs"]
 mod environment;
 mod evidence;
+mod models;
 mod own_data;
 mod repositories;
 mod review;

@@ -3,7 +3,8 @@
 use crate::environment::script;
 use crate::support::{Window, filter, form, open};
 use magis_app::ERASE_ALL;
-use magis_app::views::{Purpose, Settings, SolveForm, Theme};
+use magis_app::views::{EngineManners, Purpose, Settings, SolveForm, Theme};
+use magis_engine::model::Manners;
 use std::fs;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -19,6 +20,7 @@ async fn what_was_typed_and_set_is_there_again() {
         theme: Theme::Dark,
         font_size: 99,
         memory_limit: Some(1),
+        manners: EngineManners::Background,
         ..Settings::default()
     };
     window.app.put_settings(settings).unwrap();
@@ -28,6 +30,7 @@ async fn what_was_typed_and_set_is_there_again() {
     let read = window.app.settings().unwrap();
     assert_eq!((read.theme, read.font_size), (Theme::Dark, 24));
     assert_eq!(read.limits().memory, Some(256 << 20), "no model is smaller");
+    assert_eq!(read.limits().manners, Some(Manners::Background));
     let refused = window
         .app
         .start_run(form(repo, "https://example.org/issues/1"))

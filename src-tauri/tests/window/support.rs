@@ -67,7 +67,11 @@ impl Window {
 }
 
 pub fn open(folder: &TempDir, model: ScriptedModel) -> App {
-    let launch = LaunchOptions {
+    App::open(launch(folder), ModelSource::Given(Arc::new(model)), Arc::new(|_| ()))
+}
+
+pub fn launch(folder: &TempDir) -> LaunchOptions {
+    LaunchOptions {
         data: DataFolder::locate(Some(folder.path().join("data"))).unwrap(),
         // The program itself sets up the sandbox; it starts no worker, as the model is given.
         worker: WorkerCommand {
@@ -75,9 +79,9 @@ pub fn open(folder: &TempDir, model: ScriptedModel) -> App {
             args: Vec::new(),
             priority: Priority::Normal,
         },
+        hub: None,
         opening: None,
-    };
-    App::open(launch, ModelSource::Given(Arc::new(model)), Arc::new(|_| ()))
+    }
 }
 
 pub fn form(repo: RepoId, issue: &str) -> SolveForm {

@@ -46,6 +46,7 @@ class App {
       void this.data.readSettings()
       // Which model is the default, and what fits, follow from them.
       void this.data.readModels()
+      void this.data.readEngine()
     },
     watchChanged: ({ view }) => this.watch.changed(view),
     opening: (opening) => void this.begin(opening),

@@ -1,6 +1,16 @@
 // Owns what Rust holds, as it was last read: the machine, settings, repositories, models, and which repository is
 // current. It asks again when Rust says that something changed.
-import { ipc, type AppInfo, type ModelRow, type RepoId, type RepositoryRow, type Settings } from '../ipc'
+import {
+  ipc,
+  type AppInfo,
+  type EngineSetting,
+  type ModelRow,
+  type RepoId,
+  type RepositoryRow,
+  type Settings,
+  type UsedEngine,
+} from '../ipc'
+import { number } from '../i18n/format'
 import { setLanguage, t } from '../i18n/index.svelte'
 import type { Notices } from './notices.svelte'
 import { keep, kept } from './storage'
@@ -11,6 +21,8 @@ export class Data {
   settings = $state<Settings | null>(null)
   repositories = $state<RepositoryRow[]>([])
   models = $state<ModelRow[]>([])
+  /** Where prompts go. */
+  engine = $state.raw<EngineSetting | null>(null)
   /** The current repository. */
   repo = $state<RepoId | null>(null)
   /** The repository that the screen is about, where that is a run's; the screen sets it. It need not be the current one. */
@@ -34,6 +46,28 @@ export class Data {
     return about === null ? this.repository : (this.repositories.find((row) => row.id === about.repo) ?? null)
   }
 
+  /** The engine that is used instead of our own; null where prompts stay on this machine. */
+  get used(): UsedEngine | null {
+    return this.engine?.used ?? null
+  }
+
+  /** The models that a run can be begun with, as a choice: that of another engine, then those of this machine. */
+  get choices(): { value: string; label: string; note?: string; disabled?: boolean }[] {
+    const here = this.models.filter((model) => model.installed && model.broken === null)
+    const { used } = this
+    return [
+      ...(used === null ? [] : [{ value: used.model, label: used.label, note: used.host }]),
+      ...here.map((model) => ({
+        value: model.id,
+        label: model.name,
+        disabled: model.fits.kind === 'no',
+        ...(model.measured
+          ? { note: t('solve.model.speed', { n: number(model.measured.write_tokens_per_second, 0) }) }
+          : {}),
+      })),
+    ]
+  }
+
   get defaultModel(): ModelRow | null {
     return this.models.find((row) => row.default_for.includes('runs')) ?? null
   }
@@ -52,7 +86,7 @@ export class Data {
 
   /** Reads everything, and makes the repository that was current last the current one. */
   async open(): Promise<void> {
-    await Promise.all([this.readInfo(), this.readRepositories(), this.readModels()])
+    await Promise.all([this.readInfo(), this.readRepositories(), this.readModels(), this.readEngine()])
     this.repo = remembered(this.repositories)
     void this.watch.follow(this.repository)
   }
@@ -89,6 +123,10 @@ export class Data {
 
   async readModels(): Promise<void> {
     this.models = await ipc.models()
+  }
+
+  async readEngine(): Promise<void> {
+    this.engine = await ipc.otherEngine()
   }
 
   /** What may have changed behind the window's back: work trees, free memory. Failures wait for the next action that needs them. */

@@ -2,7 +2,7 @@
 // matter of screens.ts.
 import type { RunId } from '../ipc'
 
-export type SettingsPage = 'appearance' | 'engine' | 'privacy' | 'data' | 'about'
+export type SettingsPage = 'appearance' | 'engine' | 'other_engine' | 'privacy' | 'data' | 'about'
 export type RunsView = { kind: 'list' } | { kind: 'run'; run: RunId } | { kind: 'compare'; left: RunId; right: RunId }
 
 /** A screen with what it shows; beside `name`, the fields are what its component is given. */

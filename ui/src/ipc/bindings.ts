@@ -27,6 +27,20 @@ export const commands = {
 	doctor: () => typedError<DoctorLine[], Problem>(__TAURI_INVOKE("doctor")),
 	/**  Says what becomes of the runs when the window was asked to close. */
 	answerClose: (answer: CloseAnswer) => typedError<null, Problem>(__TAURI_INVOKE("answer_close", { answer })),
+	/**  Returns where prompts go. */
+	otherEngine: () => typedError<EngineSetting, Problem>(__TAURI_INVOKE("other_engine")),
+	/**  Connects to another engine and says what is there; it is not used yet. */
+	checkEngine: (form: EngineForm) => typedError<EngineCheck, Problem>(__TAURI_INVOKE("check_engine", { form })),
+	/**  Sends the prompts of new runs to another engine, once it answers. */
+	useOtherEngine: (form: EngineForm) => typedError<EngineCheck, Problem>(__TAURI_INVOKE("use_other_engine", { form })),
+	/**  Sends prompts nowhere any more. */
+	leaveOtherEngine: () => typedError<null, Problem>(__TAURI_INVOKE("leave_other_engine")),
+	/**  Checks that the system has a keyring. */
+	checkKeyring: () => typedError<null, Problem>(__TAURI_INVOKE("check_keyring")),
+	/**  Keeps the key of the engine at an address in the system's keyring. */
+	keepEngineKey: (address: string, key: string) => typedError<null, Problem>(__TAURI_INVOKE("keep_engine_key", { address, key })),
+	/**  Removes the key of the engine at an address from the system's keyring. */
+	forgetEngineKey: (address: string) => typedError<null, Problem>(__TAURI_INVOKE("forget_engine_key", { address })),
 	/**  Returns all repositories, the last used first. */
 	repositories: () => typedError<RepositoryRow[], Problem>(__TAURI_INVOKE("repositories")),
 	/**  Takes a repository into the list. */
@@ -153,6 +167,10 @@ export const commands = {
 	renewSummarisationBudget: () => typedError<null, Problem>(__TAURI_INVOKE("renew_summarisation_budget")),
 	/**  Lists all models, those here and those that can be fetched. */
 	models: () => typedError<ModelRow[], Problem>(__TAURI_INVOKE("models")),
+	/**  Lists models of the hub that are worth a try; nobody is asked. */
+	modelSuggestions: () => typedError<ModelSuggestion[], Problem>(__TAURI_INVOKE("model_suggestions")),
+	/**  Asks the hub which models a repository has, by its name there. */
+	hubModels: (name: string) => typedError<HubListingView, Problem>(__TAURI_INVOKE("hub_models", { name })),
 	/**  Fetches a model and tells how far it is; returns at once. */
 	fetchModel: (id: string, channel: Channel<FetchNews>) => typedError<null, Problem>(__TAURI_INVOKE("fetch_model", { id, channel })),
 	/**  Pauses the download of a model. */
@@ -207,6 +225,8 @@ export type AppInfo = {
 	data_bytes: number,
 	/**  Where the models lie. */
 	models_folder: string,
+	/**  Where models are asked for by their names; none where that address may not be asked. */
+	hub: string | null,
 	/**  Processors to compute with. */
 	threads: number,
 	/**  Memory of the machine in bytes; 0 where the system does not say. */
@@ -636,6 +656,71 @@ export type Edit = {
 	text: string,
 };
 
+/**  What was found at another engine. */
+export type EngineCheck = {
+	/**  Host and port. */
+	host: string,
+	kind: EngineKind,
+	/**  The model that was asked for; where none was, the first. */
+	model: string,
+	/**  The context in tokens. */
+	context: number,
+	key: EngineKeySource,
+	/**  All models that it offers. */
+	models: string[],
+	/**  What it cannot do and is done in another way. */
+	remarks: EngineRemark[],
+};
+
+/**  Another engine, as a person fills it in. */
+export type EngineForm = {
+	address: string,
+	/**  The model, as the server calls it; none: the first that it offers. */
+	model: string | null,
+	/**  The context in tokens, where the server does not say it. */
+	context: number | null,
+	/**  A file of certificate authorities; none: the system's. */
+	authorities: string | null,
+};
+
+/**  Where the key of an engine comes from. */
+export type EngineKeySource = "keyring" | "environment" | 
+/**  There is none, and the engine asks for none. */
+"none";
+
+/**  A kind of server. */
+export type EngineKind = "llama_server" | "vllm" | 
+/**  Any other with the `OpenAI` interface. */
+"other";
+
+/**  How the engine behaves beside other programs. */
+export type EngineManners = 
+/**  As any other program. */
+"full" | 
+/**  Behind what a person does meanwhile. */
+"polite" | 
+/**  Behind everything, with half of the cores. */
+"background";
+
+/**  Something that an engine cannot do. */
+export type EngineRemark = 
+/**  It offers no log-probabilities: files are compared by the order in which the model names them. */
+"ranked" | 
+/**  It does not count tokens: they are estimated, rather too many than too few. */
+"estimated" | 
+/**  It does not enforce the form of every answer: wrong ones are asked for again. */
+"asked_again" | 
+/**  It does not go on with an answer that was begun: the model is asked to begin so. */
+"asked_to_begin";
+
+/**  Where prompts go. */
+export type EngineSetting = {
+	/**  The engine in use; where none is, the one that was named last. */
+	form: EngineForm,
+	/**  None: our own engine is used, and prompts stay on this machine. */
+	used: UsedEngine | null,
+};
+
 /**  How long a run takes, from runs like it on this machine. */
 export type Estimate = {
 	/**  Seconds; none where no run says it. */
@@ -899,6 +984,59 @@ export type Hint =
 /**  Whether hints reach the agents; the paper's "without hints" is [`HintsMode::Ignore`]. */
 export type HintsMode = "use" | "ignore";
 
+/**  What the size of a model says about whether it fits. What its context takes is known once it is here. */
+export type HubFit = 
+/**  There is room for a context. */
+{ kind: "room"; 
+/**  Bytes that are left for it. */
+left: number } | 
+/**  A context may not fit. */
+{ kind: "tight"; 
+/**  Bytes that are left for it. */
+left: number } | { kind: "no"; 
+/**  Bytes available. */
+available: number };
+
+/**  The model files of a repository of the hub, at one revision. */
+export type HubListingView = {
+	/**  `OWNER/REPO`, as the hub calls it. */
+	repo: string,
+	revision: string,
+	/**  The licence that the repository states; none where it states none. */
+	licence: string | null,
+	/**  Whether the files are for accounts that accepted its terms. */
+	has_terms: boolean,
+	/**  The models, the smallest first. */
+	models: HubModelRow[],
+};
+
+/**  A model of a repository: one file, or several parts. */
+export type HubModelRow = {
+	/**  The name that it is fetched by. */
+	id: string,
+	/**  Its file, or its first part. */
+	path: string,
+	/**  The bytes of all its files. */
+	bytes: number,
+	/**  How many files it has. */
+	parts: number,
+	/**  The hash of each file that has one. */
+	sha256: string[],
+	/**  What its size says about whether it fits; none where the system does not say how much memory is available. */
+	fits: HubFit | null,
+	/**  Bytes that are here; all of them where it is on this machine. */
+	here_bytes: number,
+	/**  Why it cannot be fetched. */
+	obstacle: HubObstacle | null,
+};
+
+/**  Why a model cannot be fetched. */
+export type HubObstacle = 
+/**  The hub states no hash, so it could not be checked. */
+"no_hash" | 
+/**  Not all of its parts are there. */
+"parts_missing";
+
 /**  A decision and its hunk. */
 export type HunkChoice = {
 	hunk: number,
@@ -1139,6 +1277,8 @@ export type ModelRow = {
 	sha256: string,
 	/**  What to expect of it; empty where that is not known. */
 	good_for: string,
+	/**  Who measured what of it; empty where that is not known. */
+	rated: string,
 	/**  Whether it is here. */
 	installed: boolean,
 	/**  Whether it is a file of the person's own, not of the catalogue. */
@@ -1158,6 +1298,19 @@ export type ModelRow = {
 	default_for: Purpose[],
 	/**  Where it can be had. */
 	from: string,
+};
+
+/**  A model of the hub that is worth a try. */
+export type ModelSuggestion = {
+	/**  The name that it is looked up by. */
+	id: string,
+	/**  The name shown to people. */
+	name: string,
+	/**  The memory of the machines that it is for, in GB as machines are sold. */
+	memory_gb: number,
+	good_for: string,
+	/**  Who measured what of it. */
+	rated: string,
 };
 
 /**  The models are other ones. */
@@ -1482,6 +1635,8 @@ export type RunRow = {
 	/**  What running its patch showed. */
 	proof: Proof,
 	model: string,
+	/**  Host and port of the engine that its prompts go to; none: they stay on this machine. */
+	host: string | null,
 	/**  When it was created, in milliseconds since 1970. */
 	created_at_ms: number,
 	ended_at_ms: number | null,
@@ -1656,6 +1811,8 @@ export type Settings = {
 	context: number | null,
 	/**  Bytes of memory a model with its context may take; none: what is available. */
 	memory_limit: number | null,
+	/**  How the engine behaves beside other programs, in runs and in the background. */
+	manners: EngineManners,
 	/**  How many files of the ranking are judged. */
 	top_k: number,
 	/**  Rounds a task gets. */
@@ -1961,6 +2118,16 @@ export type UsageDay = {
 	tokens: number,
 	/**  The same by stage. */
 	by_stage: StageView[],
+};
+
+/**  Another engine that is used. */
+export type UsedEngine = {
+	/**  Host and port. */
+	host: string,
+	/**  What runs name its model by. */
+	model: string,
+	/**  The model as people read it. */
+	label: string,
 };
 
 /**  P11: the QA Engineer's `review_comment` and `review_decision`. */

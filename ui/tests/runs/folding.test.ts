@@ -24,6 +24,7 @@ const hit = (id: number, repository: string): RunHitView => ({
     parent: null,
     imported: false,
     tags: [],
+    host: null,
     driven: false,
   } satisfies RunRow,
   place: '',

@@ -26,6 +26,7 @@ function hit(id: number, change: Partial<RunRow>): RunHitView {
     parent: null,
     imported: false,
     tags: [],
+    host: null,
     driven: false,
     ...change,
   }

@@ -73,6 +73,7 @@ export function fold(recorded: Recorded, seq = Infinity): RunView {
       parent: null,
       imported: false,
       tags: [],
+      host: null,
       driven: true,
     },
     request: recorded.request,

@@ -22,6 +22,7 @@ export type SceneName =
   | 'evidence'
   | 'attempts'
   | 'edits'
+  | 'engine'
 export type Scene = {
   name: SceneName
   info: T.AppInfo
@@ -29,6 +30,7 @@ export type Scene = {
   fetched: T.FetchRecord[]
   repositories: T.RepositoryRow[]
   models: T.ModelRow[]
+  engine: T.EngineSetting
   rows: T.RunRow[]
   running: T.RunRow[]
   memory: T.MemoryReport
@@ -53,6 +55,12 @@ export const recorded = new Map<number, Recorded>([
   [8, editsRun],
 ])
 
+/** Another engine as it is used in the scene of that name. */
+export const engine: T.EngineSetting = {
+  form: { address: 'http://gpu.lan:8000', model: 'qwen3.6-27b', context: null, authorities: null },
+  used: { host: 'gpu.lan:8000', model: 'qwen3.6-27b@engine:gpu.lan:8000', label: 'qwen3.6-27b' },
+}
+
 /** A text that would act if anything were made of it but text, with characters that are not seen. */
 export const hostile =
   '<img src=x onerror="window.acted=1"><script>window.acted=1</script> [a](javascript:window.acted=1) <b onclick="window.acted=1"> \u202e\u2066turned\u2069\u200b\x1b[2J'
@@ -70,6 +78,7 @@ export function scene(name: SceneName): Scene {
       data_folder: '~/.local/share/magis',
       data_bytes: first ? 81_920 : 48_310_272,
       models_folder: '~/.local/share/magis/models',
+      hub: 'https://huggingface.co',
       threads: 8,
       memory_bytes: 33_545_000_000,
       available_memory_bytes: 21_800_000_000,
@@ -88,6 +97,7 @@ export function scene(name: SceneName): Scene {
       threads: null,
       context: null,
       memory_limit: null,
+      manners: 'polite',
       top_k: 20,
       max_rounds: 3,
       editor: null,
@@ -114,6 +124,7 @@ export function scene(name: SceneName): Scene {
         ],
     repositories: none ? [] : repositories(name, memory.counts),
     models: catalogue(name),
+    engine: name === 'engine' ? engine : { form: { ...engine.form, address: '', model: null }, used: null },
     rows: none ? [] : all,
     running: all.filter((row) => row.driven),
     memory: none ? { ...memory, files: [], counts: { fresh: 0, stale: 0, none: 0, needs_none: 0 } } : memory,
@@ -308,6 +319,10 @@ function rows(name: SceneName): T.RunRow[] {
     const created_at_ms = now - row.worked_ms - minute / 4
     return [{ ...row, created_at_ms, ended_at_ms: live ? null : now - minute / 4 }, ...listed]
   }
+  if (name === 'engine')
+    return listed.map((row, at) =>
+      at > 0 ? row : { ...row, model: 'qwen3.6-27b @ gpu.lan:8000', host: 'gpu.lan:8000' },
+    )
   if (name === 'edits') return [{ ...edited, created_at_ms: now - minute, ended_at_ms: now - minute / 4 }, ...listed]
   if (name === 'waiting') {
     const left = ['Dates before 1970 are refused', 'A budget of zero warns on every expense'].map(

@@ -67,8 +67,10 @@ test('Chinese is written with its own marks', () => {
   expect(western).toEqual([])
 })
 
-test('every model of the catalogue has a Chinese sentence, and no other model has one', () => {
-  const catalog = readFileSync(fileURLToPath(new URL('../../../models/catalog.toml', import.meta.url)), 'utf8')
-  const ids = [...catalog.matchAll(/^id = "(.+)"$/gm)].map((found) => found[1] ?? '')
+test('every model that is offered has a Chinese sentence, and no other model has one', () => {
+  const offered = ['catalog', 'suggestions']
+    .map((name) => readFileSync(fileURLToPath(new URL(`../../../models/${name}.toml`, import.meta.url)), 'utf8'))
+    .join('\n')
+  const ids = [...offered.matchAll(/^(?:id|hub) = "(.+)"$/gm)].map((found) => found[1] ?? '')
   expect(Object.keys(chineseCatalog).sort()).toEqual(ids.sort())
 })

@@ -210,6 +210,22 @@ export async function withIssueCode(page: Page): Promise<void> {
   await settled(page)
 }
 
+/** Looks a repository up on the hub. */
+export async function lookUp(page: Page, name: string): Promise<void> {
+  await go(page, 'models')
+  await page.keyboard.press('/')
+  await page.keyboard.type(name)
+  await page.keyboard.press('Enter')
+  await settled(page)
+}
+
+/** Opens the page of the settings for another engine. */
+export async function otherEngine(page: Page): Promise<void> {
+  await go(page, 'settings')
+  await page.locator('main nav button').nth(2).click()
+  await settled(page)
+}
+
 /** Everything that can be shown, by name, with the way to it. */
 export const screens: { name: string; look?: Look; to: (page: Page) => Promise<void> }[] = [
   { name: 'start', look: { scene: 'first' }, to: settled },
@@ -408,7 +424,7 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'erase',
     to: async (page) => {
       await go(page, 'settings')
-      await page.locator('main nav button').nth(3).click()
+      await page.locator('main nav button').nth(4).click()
       await page.getByRole('button', { name: /^(Remove all data|清除全部数据)$/ }).click()
       await settled(page)
     },
@@ -434,9 +450,54 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
       await settled(page)
     },
   },
+  {
+    name: 'models-hub',
+    to: async (page) => {
+      await lookUp(page, 'unsloth/Qwen3-Coder-Next-GGUF')
+      await page.locator('section:last-of-type li button').first().click()
+      await page.locator('section:last-of-type li').last().scrollIntoViewIfNeeded()
+      await settled(page)
+    },
+  },
+  {
+    name: 'models-hub-refused',
+    to: async (page) => {
+      await page.evaluate(() =>
+        window.magis.answer('hubModels', {
+          code: 'hub_closed',
+          message: 'The hub shows no repository some-one/other to everybody: it is not there, or it wants an account.',
+          remedy: 'Look at its page, accept its terms there if it has some, and give your token in HF_TOKEN.',
+          given: { repo: 'some-one/other', page: 'https://huggingface.co/some-one/other' },
+        }),
+      )
+      await lookUp(page, 'some-one/other')
+    },
+  },
+  {
+    name: 'settings-engine-checked',
+    to: async (page) => {
+      await otherEngine(page)
+      await page.getByRole('textbox', { name: /^(Address|地址)$/ }).fill('https://gpu.lan:8000')
+      await page.getByRole('button', { name: /^(Check|检查)$/ }).click()
+      await page.locator('.answer p').waitFor()
+      await settled(page)
+    },
+  },
+  { name: 'settings-engine-used', look: { scene: 'engine' }, to: otherEngine },
+  { name: 'solve-engine', look: { scene: 'engine' }, to: (page) => go(page, 'solve') },
+  { name: 'run-engine', look: { scene: 'engine' }, to: openRun },
+  {
+    name: 'settings-privacy-engine',
+    look: { scene: 'engine' },
+    to: async (page) => {
+      await go(page, 'settings')
+      await page.locator('main nav button').nth(3).click()
+      await settled(page)
+    },
+  },
   { name: 'models-empty', look: { scene: 'empty' }, to: (page) => go(page, 'models') },
   { name: 'settings-appearance', to: (page) => go(page, 'settings') },
-  ...(['engine', 'privacy', 'data', 'about'] as const).map((name, at) => ({
+  ...(['engine', 'other-engine', 'privacy', 'data', 'about'] as const).map((name, at) => ({
     name: `settings-${name}`,
     to: async (page: Page): Promise<void> => {
       await go(page, 'settings')
@@ -451,7 +512,7 @@ export const screens: { name: string; look?: Look; to: (page: Page) => Promise<v
     name: 'settings-report',
     to: async (page) => {
       await go(page, 'settings')
-      await page.locator('main nav button').nth(4).click()
+      await page.locator('main nav button').nth(5).click()
       await page.getByRole('button', { name: /^(Show the report|查看报告)$/ }).click()
       await page.getByRole('region', { name: /^(Report|报告)$/ }).waitFor()
       await settled(page)

@@ -49,7 +49,10 @@ pub mod model {
     pub use magis_llm::placement::Loading;
     pub use magis_llm::protocol::Loaded;
     pub use magis_llm::{LanguageModel, LlmError};
-    pub use magis_remote::{EngineAddress, EngineKey, EngineModel, KEY_VARIABLE, KeySource};
+    pub use magis_remote::{
+        Abilities, AddressError, Constraining, Continuing, Counting, EngineAddress, EngineKey, EngineModel,
+        KEY_VARIABLE, KeyError, KeySource, Scoring, ServerKind,
+    };
 }
 
 /// The models that are here, and those that can be fetched.

@@ -6,7 +6,7 @@ use crate::EngineError;
 use magis_core::model_at;
 use magis_llama::WorkerModel;
 use magis_llm::{LanguageModel, LlmError};
-use magis_remote::{EngineAddress, EngineKey, EngineOptions, KeySource, RemoteModel};
+use magis_remote::{EngineAddress, EngineKey, EngineModel, EngineOptions, KeySource, RemoteModel};
 use magis_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -70,6 +70,23 @@ impl OtherEngine {
     /// # Errors
     /// When the address is none that prompts may go to, or the engine cannot be used.
     pub async fn connect(&self) -> Result<ConnectedEngine, EngineError> {
+        let (options, key) = self.options().await?;
+        Ok(ConnectedEngine {
+            model: RemoteModel::connect(options).await?,
+            key,
+        })
+    }
+
+    /// Asks the engine which models it has.
+    ///
+    /// # Errors
+    /// When the address is none that prompts may go to, or the engine cannot be used.
+    pub async fn models(&self) -> Result<Vec<EngineModel>, EngineError> {
+        Ok(self.options().await?.0.models().await?)
+    }
+
+    /// Returns how the engine is connected to, with its key and where that comes from.
+    async fn options(&self) -> Result<(EngineOptions, KeySource), EngineError> {
         let address: EngineAddress = self.address.parse()?;
         let asked = address.clone();
         let found = tokio::task::spawn_blocking(move || EngineKey::of(&asked));
@@ -90,10 +107,7 @@ impl OtherEngine {
             key,
             ..EngineOptions::at(address)
         };
-        Ok(ConnectedEngine {
-            model: RemoteModel::connect(options).await?,
-            key: source,
-        })
+        Ok((options, source))
     }
 }
 

@@ -21,7 +21,7 @@ const COUNTED: u32 = 100;
 /// Lines of the log.
 const LINES: usize = 300;
 /// Settings whose words are the program's own; other words may be a person's.
-const OWN_WORDS: [&str; 3] = ["theme", "density", "language"];
+const OWN_WORDS: [&str; 4] = ["theme", "density", "language", "manners"];
 /// Where the window keeps its settings.
 const SETTINGS: &str = "window/settings";
 

@@ -86,6 +86,27 @@ impl Hub {
         })
     }
 
+    /// Returns where the hub is.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Reads the name of a model as a person pastes it: as it is written, without the `hf:`, or as the address of its page here.
+    ///
+    /// # Errors
+    /// When it can be none.
+    pub fn read_name(&self, text: &str) -> Result<HubName, HubNameError> {
+        let text = text.trim();
+        let name = text
+            .strip_prefix(&self.address)
+            .map_or(text, |path| path.trim_matches('/'));
+        if HubName::is_meant(name) {
+            name.parse()
+        } else {
+            format!("hf:{name}").parse()
+        }
+    }
+
     pub(crate) fn token(&self) -> Option<&HubToken> {
         self.token.as_ref()
     }

@@ -15,7 +15,7 @@ use magis_models::{
 use magis_testkit::gguf::{Gguf, Tensor, Value};
 use magis_testkit::hub::{HubEntry, HubRepository, LoopbackHub};
 use std::fs;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -141,6 +141,27 @@ fn names_are_read_as_they_are_written_and_nothing_else_is_a_name() {
         "HF:a/b",
     ] {
         assert!(text.parse::<HubName>().is_err(), "{text:?}");
+    }
+}
+
+#[test]
+fn a_name_is_read_as_it_is_pasted() {
+    let hub = Hub::at("https://hub.example/", None).unwrap();
+    for (text, expected) in [
+        (" hf:a/b:c.gguf\n", "hf:a/b:c.gguf"),
+        ("a/b", "hf:a/b"),
+        ("a/b:c.gguf", "hf:a/b:c.gguf"),
+        ("https://hub.example/a/b/", "hf:a/b"),
+    ] {
+        assert_eq!(hub.read_name(text).unwrap().to_string(), expected, "{text:?}");
+    }
+    for text in [
+        "",
+        "a",
+        "https://elsewhere.example/a/b",
+        "https://hub.example/a/b/tree/main",
+    ] {
+        assert!(hub.read_name(text).is_err(), "{text:?}");
     }
 }
 
@@ -279,6 +300,33 @@ fn a_broken_transfer_resumes_although_the_tag_is_no_hash_of_the_file() {
     assert!(ranges.iter().all(|range| range.starts_with("bytes=39")), "{ranges:?}");
     // Once asked of the hub and once where that leads to.
     assert_eq!(ranges.len(), 2);
+}
+
+#[test]
+fn of_each_model_it_is_known_how_much_is_here() {
+    let here = here();
+    let listing = here.list().unwrap();
+    let bytes_here = || here.library.hub_bytes_here(&here.hub, &listing).unwrap();
+    assert_eq!(bytes_here(), [0, 0, 0]);
+
+    let file = HubPath::new("Tiny-Q8_0.gguf").unwrap();
+    let cancel = AtomicBool::new(false);
+    let mut stop = |step: FetchProgress| cancel.store(step.bytes_done > 0, Ordering::Relaxed);
+    let stopped = here
+        .library
+        .fetch_from_hub(&here.hub, &listing, Some(&file), &here.options, &mut stop, &cancel);
+    let Err(FetchError::Cancelled { done, .. }) = stopped else {
+        panic!("{stopped:?}")
+    };
+    assert!(done > 0);
+    assert_eq!(bytes_here(), [0, 0, done]);
+
+    here.fetch("Tiny-Q8_0.gguf").unwrap();
+    here.fetch("BF16/Tiny-BF16-00001-of-00003.gguf").unwrap();
+    let [_, parts, single] = &listing.models[..] else {
+        panic!("{listing:?}")
+    };
+    assert_eq!(bytes_here(), [0, parts.bytes(), single.bytes()]);
 }
 
 #[test]

@@ -64,6 +64,17 @@ impl EngineKey {
         }
     }
 
+    /// Checks that the system has a keyring, without unlocking it. Blocks while the system answers.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn check_keyring() -> Result<(), KeyError> {
+        match Entry::store_status() {
+            Ok(()) => Ok(()),
+            Err(_) => Err(refused(Error::NoDefaultStore)),
+        }
+    }
+
     /// Keeps the key of an engine in the keyring. Blocks while the keyring answers.
     ///
     /// # Errors

@@ -11,13 +11,19 @@ export type Fetching =
 
 class Fetches {
   private under = $state<Record<string, Fetching>>({})
+  private paused = $state<Record<string, number>>({})
 
   of(id: string): Fetching | null {
     return this.under[id] ?? null
   }
 
-  get busy(): boolean {
-    return Object.values(this.under).some((one) => one.kind !== 'problem')
+  get ids(): string[] {
+    return Object.keys(this.under)
+  }
+
+  /** The bytes that are here of a fetch that was paused; null where none was. */
+  received(id: string): number | null {
+    return this.paused[id] ?? null
   }
 
   /** Fetches a model or goes on with what is there of it; comes back when it is whole, paused or failed. */
@@ -31,8 +37,12 @@ class Fetches {
           case 'problem':
             this.under[id] = news
             break
-          case 'done':
           case 'stopped':
+            this.paused[id] = news.received
+            delete this.under[id]
+            break
+          case 'done':
+            delete this.paused[id]
             delete this.under[id]
             break
         }
@@ -50,10 +60,6 @@ class Fetches {
     } catch (thrown) {
       app.notices.fail(thrown)
     }
-  }
-
-  dismiss(id: string): void {
-    delete this.under[id]
   }
 }
 

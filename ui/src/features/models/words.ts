@@ -3,7 +3,7 @@
 import { bytes, number } from '../../i18n/format'
 import { language, t } from '../../i18n/index.svelte'
 import { zh_hans } from '../../i18n/zh_hans/catalog'
-import type { ModelFit, ModelRow } from '../../ipc'
+import type { HubFit, ModelFit, ModelRow } from '../../ipc'
 
 export function fitText(fit: ModelFit): string {
   switch (fit.kind) {
@@ -16,11 +16,24 @@ export function fitText(fit: ModelFit): string {
   }
 }
 
-/** What a model is good for, in the language in force where it has a sentence. */
-export function goodFor(model: ModelRow): string {
+/** What the size of a file of the hub says about whether it fits. */
+export function hubFitText(fit: HubFit): string {
+  switch (fit.kind) {
+    case 'room':
+      return t('models.hub.fits', { left: bytes(fit.left) })
+    case 'tight':
+      return t('models.hub.fits.tight', { left: bytes(fit.left) })
+    case 'no':
+      return t('models.hub.fits.no', { available: bytes(fit.available) })
+  }
+}
+
+/** What a model is good for and who measured what of it, in the language in force where it has a sentence. */
+export function goodFor(model: Pick<ModelRow, 'id' | 'good_for' | 'rated'>): string {
   // A person's own file may have any name, such as that of a property that every object has.
   return (
-    (language() === 'zh_hans' && Object.hasOwn(zh_hans, model.id) ? zh_hans[model.id] : undefined) ?? model.good_for
+    (language() === 'zh_hans' && Object.hasOwn(zh_hans, model.id) ? zh_hans[model.id] : undefined) ??
+    `${model.good_for} ${model.rated}`.trim()
   )
 }
 

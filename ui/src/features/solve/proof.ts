@@ -159,10 +159,3 @@ export function dotText(dot: Dot, round: RoundView, place: RoundView['places'][n
     ? `${t('tests.attempt', { n: dot.number + 1 })}: ${what}`
     : t('tests.dot', { n: dot.number + 1, place: placeText(place), what })
 }
-
-/** Which checks pass because of the patch: `C1, C2`. */
-export const passedChecks = (patch: ChangeTests): string =>
-  patch.checks
-    .filter((check) => check.state.kind === 'gone')
-    .map((check) => `C${check.check}`)
-    .join(', ')

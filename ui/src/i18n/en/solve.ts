@@ -17,6 +17,7 @@ export const solve = {
   'solve.issue.placeholder':
     'Paste the issue here: what happens, what should happen, a traceback if there is one. Or drop a Markdown or text file.',
   'solve.issue.note': 'The first line is the title. Everything stays on this machine.',
+  'solve.issue.note.goes': 'The first line is the title. Prompts go to {host}.',
   'solve.issue.long':
     '{length}. The preview shows the beginning; the whole goes with the run, and the agents read a condensed form if the model’s context asks for it.',
   'solve.write': 'Write',

@@ -18,6 +18,7 @@ export const solve: Record<keyof typeof english, string> = {
   'solve.issue.shown': '问题的显示方式',
   'solve.issue.placeholder': '在此粘贴问题：实际现象、预期结果，若有错误堆栈也请附上。也可以拖入 Markdown 或文本文件。',
   'solve.issue.note': '首行即标题。所有内容都只留在本机。',
+  'solve.issue.note.goes': '首行即标题。提示词发往 {host}。',
   'solve.issue.long': '共 {length}。预览只显示开头；全文随运行保存，若超出模型的上下文，智能体读取的是压缩后的内容。',
   'solve.write': '编写',
   'solve.preview': '预览',

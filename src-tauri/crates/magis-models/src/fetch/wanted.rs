@@ -5,11 +5,14 @@
 use super::{FetchError, FetchFrom, FetchedModel, HubOrigin, library};
 use crate::digest::hash_of_parts;
 use crate::hub::HubToken;
+use crate::library::LibraryError;
+use crate::part::PartFiles;
 use crate::split::split_name;
 use crate::{
     CatalogEntry, CatalogFile, Hub, HubError, HubListing, HubModel, InstalledModel, ModelFile, ModelId, ModelLibrary,
     Sha256Hex,
 };
+use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A model that is to be fetched.
@@ -81,6 +84,40 @@ impl ModelLibrary {
         listing: &HubListing,
         model: &HubModel,
     ) -> Result<Wanted<'a>, FetchError> {
+        let installed = self.list().map_err(library(self.folder()))?;
+        self.wanted_beside(&installed, hub, listing, model)
+    }
+
+    /// Returns the bytes that are here of each model of a listing, in its order; those of an unfinished download count.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn hub_bytes_here(&self, hub: &Hub, listing: &HubListing) -> Result<Vec<u64>, LibraryError> {
+        let installed = self.list()?;
+        let bytes_of = |model| match self.wanted_beside(&installed, hub, listing, model) {
+            Ok(wanted) => wanted.files.iter().map(|file| self.bytes_here(file)).sum::<u64>(),
+            // What cannot be fetched has no name here.
+            Err(_) => 0,
+        };
+        Ok(listing.models.iter().map(bytes_of).collect())
+    }
+
+    fn bytes_here(&self, file: &CatalogFile) -> u64 {
+        let path = self.folder().join(&file.name);
+        if self.has(&path, file.sha256) {
+            return file.bytes;
+        }
+        fs::metadata(PartFiles::beside(&path).data).map_or(0, |part| part.len())
+    }
+
+    /// As [`Self::wanted_of_hub`], with what is here.
+    fn wanted_beside<'a>(
+        &self,
+        installed: &[InstalledModel],
+        hub: &'a Hub,
+        listing: &HubListing,
+        model: &HubModel,
+    ) -> Result<Wanted<'a>, FetchError> {
         let origin = HubOrigin {
             repo: listing.repo.clone(),
             revision: listing.revision.clone(),
@@ -104,7 +141,7 @@ impl ModelLibrary {
                 mirror: Vec::new(),
             });
         }
-        wanted.id = self.name_of(&origin, &wanted)?;
+        wanted.id = self.name_of(installed, &origin, &wanted)?;
         let single = self.catalog().get(&wanted.id).map(|entry| entry.file.name.clone());
         let count = wanted.files.len() as u32;
         for (number, file) in (1..).zip(&mut wanted.files) {
@@ -120,15 +157,19 @@ impl ModelLibrary {
 
     /// Returns the id of a model of the hub: that of the catalogue or of an earlier fetch, where it is the same model, else one
     /// made of its file name that nothing else here has.
-    fn name_of(&self, origin: &HubOrigin, wanted: &Wanted<'_>) -> Result<ModelId, FetchError> {
+    fn name_of(
+        &self,
+        installed: &[InstalledModel],
+        origin: &HubOrigin,
+        wanted: &Wanted<'_>,
+    ) -> Result<ModelId, FetchError> {
         let sha256 = wanted.sha256();
         if let Some(entry) = self.catalog().by_hash(sha256) {
             return Ok(entry.id.clone());
         }
-        let installed = self.list().map_err(library(self.folder()))?;
         let is_it = |earlier: &HubOrigin| earlier.repo == origin.repo && earlier.file == origin.file;
         let mut fetched = None;
-        for model in &installed {
+        for model in installed {
             let record = self.fetched_as(model).map_err(library(self.folder()))?;
             fetched = fetched.or(record.filter(|record| record.hub.as_ref().is_some_and(is_it)));
         }
