@@ -11,7 +11,7 @@ use crate::view::RunUpdate;
 use magis_core::RunId;
 use magis_engine::model::LanguageModel;
 use magis_engine::records::StoredStatus;
-use magis_engine::{DriveEnd, Magis};
+use magis_engine::{DriveEnd, LoadedModel, Magis};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
@@ -107,6 +107,9 @@ impl Driving {
             }
         };
         let model = Arc::clone(&loaded.model);
+        if magis.is_new(&loaded)? {
+            try_in_background(app, magis, &loaded);
+        }
         *slot = Some(Loaded { wanted, loaded });
         Ok(model)
     }
@@ -139,6 +142,18 @@ impl Driving {
             }
         });
     }
+}
+
+/// Tries what a model can do at its first use, whenever nothing else is asked of it.
+fn try_in_background(app: &App, magis: &Magis, loaded: &LoadedModel) {
+    let Some(model) = loaded.in_background() else { return };
+    let (app, magis) = (app.clone(), magis.clone());
+    tokio::spawn(async move {
+        // Where it was freed meanwhile, it is tried when it is used next.
+        if magis.try_abilities(&*model, &mut |_, _| ()).await.is_ok() {
+            app.notify(AppEvent::Models);
+        }
+    });
 }
 
 async fn release(loaded: Option<Loaded>) {

@@ -570,6 +570,7 @@ const acts: Ipc = {
       partial_bytes: 0,
       from: path,
       measured: null,
+      abilities: null,
     }
     held.models.push(row)
     return clone(row)
@@ -710,7 +711,7 @@ const hooks = {
   fetched: (id: string): void => {
     const ofHub = hubListing.models.find((one) => one.id === id)
     if (ofHub) {
-      const own = { own_file: false, default_for: [], measured: null, from: id, partial_bytes: 0 }
+      const own = { own_file: false, default_for: [], measured: null, abilities: null, from: id, partial_bytes: 0 }
       const name = ofHub.path.replace('.gguf', '').toLowerCase()
       held.models.push({ ...(held.models[0] as T.ModelRow), ...own, id: name, name, bytes: ofHub.bytes, sha256: '' })
     }

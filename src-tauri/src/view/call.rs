@@ -2,7 +2,7 @@
 
 use magis_core::{Agent, TaskId};
 use magis_engine::records::Call;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use specta::Type;
 
@@ -29,6 +29,22 @@ pub struct CallRow {
     pub at_ms: i64,
     /// What was shortened or left out of the prompt.
     pub left_out: Vec<String>,
+    /// Why no more was reused; none where all was, or the engine does not say.
+    pub why_read: Option<WhyRead>,
+}
+
+/// Why tokens of a prompt were read although others were read before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Type)]
+#[serde(rename_all = "snake_case")]
+pub enum WhyRead {
+    /// No earlier prompt begins like it.
+    New,
+    /// Every earlier prompt parts from it there.
+    Parted,
+    /// An earlier prompt had more, which was given up to make room.
+    GivenUp,
+    /// An earlier prompt has more, but the model cannot be taken back to where they part.
+    NoState,
 }
 
 impl From<&Call> for CallRow {
@@ -48,6 +64,7 @@ impl From<&Call> for CallRow {
             retries: record.retries,
             at_ms: record.at_ms,
             left_out: serde_json::from_value(record.left_out.clone()).unwrap_or_default(),
+            why_read: WhyRead::deserialize(&record.reply["usage"]["not_reused"]).ok(),
         }
     }
 }

@@ -43,7 +43,7 @@ impl From<OtherEngine> for EngineForm {
     }
 }
 
-/// Where prompts go.
+/// Where prompts go, and which other engine was named for them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct EngineSetting {
     /// The engine in use; where none is, the one that was named last.
@@ -55,7 +55,6 @@ pub struct EngineSetting {
 /// Another engine that is used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct UsedEngine {
-    /// Host and port.
     pub host: String,
     /// What runs name its model by.
     pub model: String,
@@ -83,7 +82,6 @@ impl UsedEngine {
 /// What was found at another engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Type)]
 pub struct EngineCheck {
-    /// Host and port.
     pub host: String,
     pub kind: EngineKind,
     /// The model that was asked for; where none was, the first.

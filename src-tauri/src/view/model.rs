@@ -3,6 +3,7 @@
 use crate::problem::Problem;
 use magis_engine::models::Fit;
 use magis_engine::records::Speed;
+use magis_engine::{ModelAbilities, RightAnswers};
 use serde::{Deserialize, Serialize};
 use specta::Type;
 
@@ -36,6 +37,8 @@ pub struct ModelRow {
     pub partial_bytes: u64,
     /// How fast it was on this machine.
     pub measured: Option<MeasuredSpeed>,
+    /// What it could do when it was tried here; none where it was not yet.
+    pub abilities: Option<TriedAbilities>,
     /// For what it is taken where none is chosen.
     pub default_for: Vec<Purpose>,
     /// Where it can be had.
@@ -80,6 +83,26 @@ impl From<Fit> for ModelFit {
             Fit::Fits { context } => Self::Fits { context },
             Fit::Smaller { context } => Self::Smaller { context },
             Fit::No { need, available } => Self::No { need, available },
+        }
+    }
+}
+
+/// What a model could do when it was tried, of each kind how many questions were answered rightly, of how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Type)]
+pub struct TriedAbilities {
+    pub form: (u32, u32),
+    pub naming: (u32, u32),
+    /// None where its template has no form for tools.
+    pub tools: Option<(u32, u32)>,
+}
+
+impl From<ModelAbilities> for TriedAbilities {
+    fn from(abilities: ModelAbilities) -> Self {
+        let share = |right: RightAnswers| (right.right, right.asked);
+        Self {
+            form: share(abilities.form),
+            naming: share(abilities.naming),
+            tools: abilities.tools.map(share),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use crate::state::{App, AppEvent};
-use crate::view::{MeasuredSpeed, ModelFit, ModelRow, Purpose};
+use crate::view::{MeasuredSpeed, ModelFit, ModelRow, Purpose, TriedAbilities};
 use magis_engine::models::{CatalogEntry, Fit, InstalledModel, MemoryNeed, ModelId, Verification, fits};
 use magis_engine::{EngineLimits, Magis};
 use std::path::Path;
@@ -115,6 +115,7 @@ fn installed_row(magis: &Magis, model: &InstalledModel, limits: &EngineLimits) -
             fits: ModelFit::No { need: 0, available },
             partial_bytes: 0,
             measured: measured(magis, &sha256)?,
+            abilities: abilities(magis, &sha256)?,
             default_for: Vec::new(),
             from: origin.map_or_else(|| model.path.display().to_string(), |origin| origin.name().to_string()),
         },
@@ -144,6 +145,7 @@ fn entry_row(magis: &Magis, entry: &CatalogEntry, limits: &EngineLimits) -> Resu
         licence: entry.licence.clone(),
         bytes: entry.file.bytes,
         measured: measured(magis, &sha256)?,
+        abilities: abilities(magis, &sha256)?,
         sha256,
         good_for: entry.good_for.clone(),
         rated: entry.measured.clone(),
@@ -157,6 +159,10 @@ fn entry_row(magis: &Magis, entry: &CatalogEntry, limits: &EngineLimits) -> Resu
         default_for: Vec::new(),
         from: entry.file.url.clone(),
     })
+}
+
+fn abilities(magis: &Magis, sha256: &str) -> Result<Option<TriedAbilities>, Problem> {
+    Ok(magis.abilities(sha256)?.map(Into::into))
 }
 
 fn measured(magis: &Magis, sha256: &str) -> Result<Option<MeasuredSpeed>, Problem> {

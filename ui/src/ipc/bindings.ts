@@ -409,6 +409,8 @@ export type CallRow = {
 	at_ms: number,
 	/**  What was shortened or left out of the prompt. */
 	left_out: string[],
+	/**  Why no more was reused; none where all was, or the engine does not say. */
+	why_read: WhyRead | null,
 };
 
 /**  A model call with its words. */
@@ -658,7 +660,6 @@ export type Edit = {
 
 /**  What was found at another engine. */
 export type EngineCheck = {
-	/**  Host and port. */
 	host: string,
 	kind: EngineKind,
 	/**  The model that was asked for; where none was, the first. */
@@ -713,7 +714,7 @@ export type EngineRemark =
 /**  It does not go on with an answer that was begun: the model is asked to begin so. */
 "asked_to_begin";
 
-/**  Where prompts go. */
+/**  Where prompts go, and which other engine was named for them. */
 export type EngineSetting = {
 	/**  The engine in use; where none is, the one that was named last. */
 	form: EngineForm,
@@ -1294,6 +1295,8 @@ export type ModelRow = {
 	partial_bytes: number,
 	/**  How fast it was on this machine. */
 	measured: MeasuredSpeed | null,
+	/**  What it could do when it was tried here; none where it was not yet. */
+	abilities: TriedAbilities | null,
 	/**  For what it is taken where none is chosen. */
 	default_for: Purpose[],
 	/**  Where it can be had. */
@@ -2090,6 +2093,14 @@ export type Theme =
 /**  The object id of a git tree, in hexadecimal. */
 export type TreeId = string;
 
+/**  What a model could do when it was tried, of each kind how many questions were answered rightly, of how many. */
+export type TriedAbilities = {
+	form: [number, number],
+	naming: [number, number],
+	/**  None where its template has no form for tools. */
+	tools: [number, number] | null,
+};
+
 /**  The points of the round table: the Manager opens, each Developer speaks, the Manager sums up. */
 export type Turn = 
 /**  The Manager opens and guides. */
@@ -2122,7 +2133,6 @@ export type UsageDay = {
 
 /**  Another engine that is used. */
 export type UsedEngine = {
-	/**  Host and port. */
 	host: string,
 	/**  What runs name its model by. */
 	model: string,
@@ -2200,6 +2210,17 @@ export type WhyNotIsolated =
 { code: "unknown_system" } | 
 /**  A command that does nothing did not end well. */
 { code: "failed" };
+
+/**  Why tokens of a prompt were read although others were read before. */
+export type WhyRead = 
+/**  No earlier prompt begins like it. */
+"new" | 
+/**  Every earlier prompt parts from it there. */
+"parted" | 
+/**  An earlier prompt had more, which was given up to make room. */
+"given_up" | 
+/**  An earlier prompt has more, but the model cannot be taken back to where they part. */
+"no_state";
 
 /**  How an attempt is asked for. */
 export type WritingMode = 

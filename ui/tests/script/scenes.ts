@@ -228,6 +228,7 @@ function catalogue(name: SceneName): T.ModelRow[] {
         installed: true,
         default_for: ['runs'],
         measured: { read_tokens_per_second: 212, write_tokens_per_second: 24.6, calls: 402 },
+        abilities: { form: [4, 4], naming: [3, 4], tools: [4, 4] },
       }
     if (row.id === 'qwen2.5-coder-7b')
       return {

@@ -125,6 +125,12 @@ impl ConnectedEngine {
 }
 
 impl LoadedModel {
+    /// Returns the same model for calls that nobody waits for; none where its engine knows no such calls.
+    pub fn in_background(&self) -> Option<Arc<dyn LanguageModel>> {
+        let worker = self.worker.as_ref()?;
+        Some(Arc::new(worker.in_background()))
+    }
+
     /// Ends the worker, where the model has one, and waits until it is gone.
     pub async fn shutdown(&self) {
         if let Some(worker) = &self.worker {

@@ -99,15 +99,15 @@ impl Scene {
         let root = environment.repository();
         let long = "# What it does is told at length.\n".repeat(15);
         let text = format!("\"\"\"Days of {}.\"\"\"\n{long}", marks["committed file"]);
-        std::fs::write(root.join(format!("tally/{}.py", marks["file name"])), text).unwrap();
+        fs::write(root.join(format!("tally/{}.py", marks["file name"])), text).unwrap();
         let message = format!("List the days of {}", marks["past commit"]);
         git(&root, &["add", "--all"]);
         let author = ["-c", "user.name=T", "-c", "user.email=t@example.org"];
         git(&root, &[&author[..], &["commit", "--quiet", "-m", &message]].concat());
         let report = environment.read("tally/report.py") + &format!("\n# {}\n", marks["uncommitted change"]);
-        std::fs::write(root.join("tally/report.py"), report).unwrap();
+        fs::write(root.join("tally/report.py"), report).unwrap();
         let new = format!("# {}\n{long}", marks["uncommitted file"]);
-        std::fs::write(root.join(format!("tally/{}.py", marks["uncommitted file name"])), new).unwrap();
+        fs::write(root.join(format!("tally/{}.py", marks["uncommitted file name"])), new).unwrap();
         let repo = environment.magis.add_repository(&root).unwrap();
         Self {
             environment,
@@ -394,7 +394,7 @@ async fn a_run_that_stays_keeps_every_file_that_it_read_and_made() {
     let magis = &scene.environment.magis;
     let (first, _) = scene.environment.solve(scene.wish(), scene.model()).await;
     let changed = scene.environment.read("tally/report.py") + "# later\n";
-    std::fs::write(scene.environment.repository().join("tally/report.py"), changed).unwrap();
+    fs::write(scene.environment.repository().join("tally/report.py"), changed).unwrap();
     let (second, _) = scene.environment.solve(scene.wish(), scene.model()).await;
     let files = || {
         let state = magis.state(second).unwrap();
@@ -511,7 +511,7 @@ async fn contents_are_logged_for_the_run_that_was_asked_for_and_go_with_it() {
     scene.environment.drive(run, Arc::new(model)).await.unwrap();
     let (other, _) = scene.environment.solve(scene.wish(), scene.model()).await;
     let file = |run: RunId| magis.data().logs().join(format!("run-{run}.jsonl"));
-    assert!(std::fs::read_to_string(file(run)).unwrap().contains(scene.of("code")));
+    assert!(fs::read_to_string(file(run)).unwrap().contains(scene.of("code")));
     assert!(!file(other).exists());
 
     magis.delete_run(run).unwrap();

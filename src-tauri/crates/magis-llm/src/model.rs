@@ -419,18 +419,6 @@ pub enum NotReused {
     NoState,
 }
 
-impl NotReused {
-    /// Returns the name that is kept.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::New => "new",
-            Self::Parted => "parted",
-            Self::GivenUp => "given_up",
-            Self::NoState => "no_state",
-        }
-    }
-}
-
 /// Continuations to be compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ScoreRequest {

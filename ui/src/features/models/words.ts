@@ -46,6 +46,18 @@ export function speedText(model: ModelRow): string {
   })
 }
 
+/** What a model could do when it was tried here. */
+export function abilitiesText(abilities: ModelRow['abilities']): string {
+  if (abilities === null) return t('models.abilities.unknown')
+  const share = ([right, asked]: [number, number]) => `${number(right)}/${number(asked)}`
+  const { form, naming, tools } = abilities
+  return t(tools === null ? 'models.abilities.no_tools' : 'models.abilities', {
+    form: share(form),
+    naming: share(naming),
+    tools: tools === null ? '' : share(tools),
+  })
+}
+
 /** Host of an address, for saying where something is fetched from; the whole text where it is no address. */
 export function hostOf(from: string): string {
   try {

@@ -210,7 +210,7 @@ impl Core {
         let states = self.snapshots.state_lengths(prompt);
         let reusable = self.cache.reusable(prompt, &states);
         if let Some(saved) = self.saved_sequence(prompt, reusable) {
-            return self.read_back(prompt, saved);
+            return self.read_back(prompt, &saved);
         }
         let Placing::Ready(placement) = self.cache.place(prompt, &states) else {
             return None;
@@ -416,7 +416,7 @@ impl Core {
     }
 
     /// Places a prompt in a sequence that is read back.
-    fn read_back(&mut self, prompt: &Rc<[Token]>, saved: SavedSequence) -> Option<PromptPlace> {
+    fn read_back(&mut self, prompt: &Rc<[Token]>, saved: &SavedSequence) -> Option<PromptPlace> {
         let Placing::Ready(placement) = self.cache.place_anew(prompt) else {
             return None;
         };
