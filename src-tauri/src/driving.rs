@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a model stays loaded while nothing is asked of it.
 const IDLE: Duration = Duration::from_mins(5);
-/// How long a worker may take to end by itself.
-const GRACE: Duration = Duration::from_millis(500);
+/// How long a worker may take to end by itself: it keeps prompts for the next one.
+const GRACE: Duration = Duration::from_secs(2);
 
 impl Driving {
     /// Puts a run at the end of the queue. Has to be called within the runtime.

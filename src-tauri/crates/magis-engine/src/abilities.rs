@@ -141,7 +141,7 @@ struct Question {
     request: ChatRequest,
 }
 
-/// What is right.
+/// A kind of question, with its right answer.
 enum QuestionKind {
     /// An object with exactly these fields, text each, but for the last, a number.
     Form([&'static str; 3]),

@@ -23,6 +23,7 @@ mod prefix_files;
 mod prompt;
 mod reading;
 mod sampler;
+mod saved;
 mod schedule;
 mod score;
 mod snapshots;

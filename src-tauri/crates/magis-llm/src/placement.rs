@@ -241,21 +241,22 @@ impl Way<'_> {
     fn placement(&self, context: u32) -> Placement {
         let (gpu_layers, host_experts) = self.split(context);
         let need = self.need(context, gpu_layers, host_experts);
-        // The rest is for other programs, and for the pages of the files that a run reads.
-        let three_quarters = self.machine.main / 4 * 3;
+        // Copied weights cannot be dropped as pages of a file can, and others need memory, too.
+        let half = self.machine.main / 2;
         Placement {
             context,
             batch: self.batch.min(context),
             kv_type: self.kv_type,
             gpu_layers,
             host_experts,
-            loading: self.wishes.loading.unwrap_or(
-                if self.model.order == WeightOrder::Kernels && need.main <= three_quarters {
+            loading: self
+                .wishes
+                .loading
+                .unwrap_or(if self.model.order == WeightOrder::Kernels && need.main <= half {
                     Loading::Read
                 } else {
                     Loading::Mapped
-                },
-            ),
+                }),
             need,
         }
     }

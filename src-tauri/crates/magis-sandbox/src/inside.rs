@@ -20,7 +20,6 @@ mod watching;
 use crate::files;
 use crate::job::SandboxJob;
 use crate::outcome::Refused;
-use crate::pledge::Pledge;
 use crate::wire::{Answer, Confinement, HelperReport, INNER, Isolation, IsolationPart, Request};
 use nix::sys::prctl;
 use nix::sys::signal::Signal;
@@ -67,10 +66,15 @@ impl<T, E: std::fmt::Display> Step<T> for Result<T, E> {
     }
 }
 
-/// Gives up for this thread, and those it starts, all that a pledge does not keep. Returns whether files could be closed.
-pub fn pledge(pledge: &Pledge) -> Result<bool, Failed> {
-    pledge.memory.map_or(Ok(()), restrictions::limit_memory)?;
-    let are_closed = restrictions::keep_files(pledge)?;
+/// Gives up for this thread, and those it starts, all but these files, folders and devices. Returns whether files could be closed.
+pub fn pledge(
+    readable: &[PathBuf],
+    writable: &[PathBuf],
+    devices: &[PathBuf],
+    memory: Option<u64>,
+) -> Result<bool, Failed> {
+    memory.map_or(Ok(()), restrictions::limit_memory)?;
+    let are_closed = restrictions::keep_files(readable, writable, devices)?;
     restrictions::alone()?;
     Ok(are_closed)
 }

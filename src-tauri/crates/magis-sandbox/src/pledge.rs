@@ -35,7 +35,7 @@ impl Pledge {
     /// When the system has the means and refuses to use them.
     pub fn take(&self) -> Result<Pledged, NotPledged> {
         #[cfg(target_os = "linux")]
-        return match crate::inside::pledge(self) {
+        return match crate::inside::pledge(&self.readable, &self.writable, &self.devices, self.memory) {
             Ok(files) => Ok(Pledged {
                 files,
                 calls: true,

@@ -109,8 +109,8 @@ async fn drive(magis: &Magis, run: RunId, engine: EngineArgs, view: &mut View) -
     }
     let end = (&mut driven).await;
     listener.abort();
-    if let Ok(Ok(DriveEnd::Ended(_))) = end {
-        // It is killed where it does not end by itself in time.
+    if let Ok(Ok(_)) = end {
+        // It is killed where it does not end by itself in time; a run that was stopped goes on sooner with what it keeps.
         let _ = tokio::time::timeout(GRACE, model.shutdown()).await;
     }
     match end {

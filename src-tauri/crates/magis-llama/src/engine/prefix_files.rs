@@ -5,7 +5,7 @@
 //! absent. Workers that share the folder do not disturb one another: a file is there whole or not at all.
 
 use super::native::Token;
-use super::snapshots::{Extent, Saved};
+use super::saved::{Extent, Saved};
 use crc32fast::Hasher as Checksum;
 use magis_platform::private;
 use std::cmp::Reverse;

@@ -6,7 +6,7 @@
 
 use super::native::Token;
 use super::prefix_files::PrefixFiles;
-use std::rc::Rc;
+use super::saved::{Extent, Saved};
 
 /// What is saved of one model, the least recently used given up first.
 #[derive(Debug)]
@@ -15,24 +15,6 @@ pub struct Snapshots {
     most_bytes: usize,
     clock: u64,
     files: Option<PrefixFiles>,
-}
-
-/// What a snapshot has of a sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Extent {
-    /// The state of its recurrent layers.
-    State,
-    /// All that the cache holds of it.
-    Sequence,
-}
-
-/// What is saved behind some tokens.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Saved {
-    /// llama.cpp's bytes.
-    pub bytes: Rc<[u8]>,
-    /// The logits behind the last token, where they are known.
-    pub logits: Option<Rc<[f32]>>,
 }
 
 #[derive(Debug)]
@@ -148,12 +130,6 @@ impl Snapshots {
 
     fn bytes(&self) -> usize {
         self.in_memory.iter().map(|snapshot| snapshot.saved.size()).sum()
-    }
-}
-
-impl Saved {
-    fn size(&self) -> usize {
-        self.bytes.len() + self.logits.as_deref().map_or(0, size_of_val)
     }
 }
 

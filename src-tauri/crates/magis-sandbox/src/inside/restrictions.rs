@@ -6,7 +6,6 @@ use super::paths::TEMPORARY;
 use super::watched;
 use super::{Failed, Step as _};
 use crate::job::{Limits, SandboxJob};
-use crate::pledge::Pledge;
 use landlock::{
     ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _,
     RulesetStatus, Scope, path_beneath_rules,
@@ -91,8 +90,9 @@ pub fn landlock(job: &SandboxJob) -> Result<bool, Failed> {
     Ok(status.ruleset != RulesetStatus::NotEnforced)
 }
 
-/// Allows what a pledge keeps of files, and nothing else. Returns whether this kernel knows Landlock.
-pub fn keep_files(pledge: &Pledge) -> Result<bool, Failed> {
+/// Allows reading these files and folders, keeping files in the writable folders and using these devices, and nothing else of
+/// files. Returns whether this kernel knows Landlock.
+pub fn keep_files(readable: &[PathBuf], writable: &[PathBuf], devices: &[PathBuf]) -> Result<bool, Failed> {
     let step = || "setting Landlock's rules".to_owned();
     let abi = ABI::V6;
     let reading = AccessFs::ReadFile | AccessFs::ReadDir;
@@ -103,9 +103,9 @@ pub fn keep_files(pledge: &Pledge) -> Result<bool, Failed> {
         .handle_access(AccessFs::from_all(abi))
         .and_then(|rules| rules.scope(Scope::from_all(abi)))
         .and_then(Ruleset::create)
-        .and_then(|rules| rules.add_rules(path_beneath_rules(&pledge.readable, reading)))
-        .and_then(|rules| rules.add_rules(path_beneath_rules(&pledge.writable, writing)))
-        .and_then(|rules| rules.add_rules(path_beneath_rules(&pledge.devices, using)))
+        .and_then(|rules| rules.add_rules(path_beneath_rules(readable, reading)))
+        .and_then(|rules| rules.add_rules(path_beneath_rules(writable, writing)))
+        .and_then(|rules| rules.add_rules(path_beneath_rules(devices, using)))
         .and_then(landlock::RulesetCreated::restrict_self)
         .step(step)?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)
