@@ -51,7 +51,7 @@ fn main() -> Result<()> {
         let abort = Arc::<AtomicBool>::default();
         let load = Load {
             path: path.clone(),
-            context: Some(16_384),
+            most_context: Some(16_384),
             loading,
             ..Load::default()
         };
