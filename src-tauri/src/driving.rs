@@ -107,7 +107,8 @@ impl Driving {
             }
         };
         let model = Arc::clone(&loaded.model);
-        if magis.is_new(&loaded)? {
+        // A database that cannot be read is no reason not to use a model that is loaded.
+        if magis.is_new(&loaded).is_ok_and(|is_new| is_new) {
             try_in_background(app, magis, &loaded);
         }
         *slot = Some(Loaded { wanted, loaded });

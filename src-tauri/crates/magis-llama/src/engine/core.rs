@@ -263,9 +263,7 @@ impl Core {
     #[must_use]
     pub fn go_back(&mut self, sequence: Sequence, length: usize, tokens: usize, state: &[u8]) -> bool {
         self.cache.drop_last(sequence, tokens);
-        self.context.set_recurrent_state(sequence, state)
-            && self.context.cut(sequence, length)
-            && self.context.holds(sequence, length)
+        self.put_state(sequence, length, state)
     }
 
     /// Removes the last tokens of a sequence without a recurrent state. False where what is left would not be whole.
@@ -394,9 +392,14 @@ impl Core {
         let Some(state) = self.snapshots.get(Extent::State, read) else {
             return false;
         };
-        self.context.set_recurrent_state(sequence, &state.bytes)
-            && self.context.cut(sequence, read.len())
-            && self.context.holds(sequence, read.len())
+        self.put_state(sequence, read.len(), &state.bytes)
+    }
+
+    /// Gives a sequence the recurrent state that belongs behind its first tokens, and forgets what it has behind them.
+    fn put_state(&mut self, sequence: Sequence, length: usize, state: &[u8]) -> bool {
+        self.context.set_recurrent_state(sequence, state)
+            && self.context.cut(sequence, length)
+            && self.context.holds(sequence, length)
     }
 
     /// Returns the saved sequence from which more of a prompt can be read back than the cache has, where that pays.
