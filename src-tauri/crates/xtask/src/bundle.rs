@@ -6,6 +6,7 @@
 mod licences;
 mod portable;
 pub mod trial;
+mod vulkan;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -158,10 +159,13 @@ fn configuration(programs: &Programs, licences: &Path, libc: Version) -> Value {
         "deb": {
             "files": files(DEBIAN_LICENCES),
             "depends": ["git", "libgomp1", "libstdc++6", format!("libc6 (>= {major}.{minor})")],
+            // For graphics cards; without it the processor computes.
+            "recommends": ["libvulkan1"],
         },
         "rpm": {
             "files": files(FEDORA_LICENCES),
             "depends": ["git", "libgomp", "libstdc++", format!("libc.so.6(GLIBC_{major}.{minor})(64bit)")],
+            "recommends": ["vulkan-loader"],
         },
     } } })
 }
@@ -173,8 +177,13 @@ struct Version(u32, u32);
 fn with_libraries(programs: &Programs) -> Result<Vec<PathBuf>> {
     let mut files = vec![programs.window.clone(), programs.terminal.clone()];
     if let Some(folder) = &programs.libraries {
-        for entry in fs::read_dir(folder).with_context(|| format!("listing {}", folder.display()))? {
-            files.push(entry.with_context(|| format!("listing {}", folder.display()))?.path());
+        for folder in [folder.clone(), folder.join(portable::DEVICES)] {
+            for entry in fs::read_dir(&folder).with_context(|| format!("listing {}", folder.display()))? {
+                let path = entry.with_context(|| format!("listing {}", folder.display()))?.path();
+                if path.is_file() {
+                    files.push(path);
+                }
+            }
         }
     }
     Ok(files)

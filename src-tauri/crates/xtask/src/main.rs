@@ -161,10 +161,10 @@ fn perform(task: Task) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Task::Bundle(arguments) => {
-            let purpose = if arguments.trial {
-                SetupPurpose::PackageTests
-            } else {
-                SetupPurpose::Window
+            let purpose = match arguments {
+                BundleArguments { trial: true, .. } => SetupPurpose::PackageTests,
+                BundleArguments { dev: true, .. } => SetupPurpose::Window,
+                BundleArguments { .. } => SetupPurpose::Packages,
             };
             setup::prepare(purpose, consent(&arguments.setup))?;
             let build = if arguments.dev { Build::Dev } else { Build::Portable };

@@ -27,10 +27,19 @@ pub enum SetupPurpose {
     /// The program in the terminal.
     Headless,
     Window,
+    /// Packages that are handed on, with libraries for graphics cards.
+    Packages,
     /// The window under test, in a browser and on a display of its own.
     WindowTests,
     /// Packages under test, in a root of their own.
     PackageTests,
+}
+
+impl SetupPurpose {
+    /// Returns whether this takes what is needed for another purpose. Tests of the window need no packages.
+    fn takes(self, other: Self) -> bool {
+        other <= self && (other != Self::Packages || self != Self::WindowTests)
+    }
 }
 
 /// Makes sure that the build can begin.
@@ -40,7 +49,7 @@ pub enum SetupPurpose {
 pub fn prepare(purpose: SetupPurpose, consent: Consent) -> Result<()> {
     let system = system();
     // What a system has by itself has no package there.
-    let needed = |need: &Need| need.purpose <= purpose && !need.package(system).is_empty();
+    let needed = |need: &Need| purpose.takes(need.purpose) && !need.package(system).is_empty();
     let needs: Vec<Need> = NEEDS.into_iter().filter(needed).collect();
     let missing = missing(&needs);
     if missing.is_empty() {

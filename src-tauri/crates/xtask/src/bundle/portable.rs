@@ -1,4 +1,5 @@
 //! The build that is handed on: it runs on any x86-64 machine, and llama.cpp's best variant for the CPU is chosen when it starts.
+//! A library for graphics cards (Vulkan) is built beside the variants; it is loaded where there is a driver.
 //!
 //! Nothing of it depends on the CPU it is built on: the flags of `.cargo/config.toml` are replaced, and the results have a folder of their own.
 
@@ -10,11 +11,15 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::Programs;
+use super::{Programs, vulkan};
 use crate::cargo;
 
 /// Where the programs look for their libraries, also for those that these libraries ask for in turn (which a newer kind of entry would not do).
 const FLAGS: &str = "-Clink-arg=-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib/magis";
+
+/// The folder of libraries that compute on other devices, below that of the others.
+pub(super) const DEVICES: &str = "devices";
+const VULKAN: &str = "ggml-vulkan";
 
 /// The profile of what is handed on.
 const PROFILE: &str = "bundle";
@@ -28,7 +33,11 @@ pub fn build(libraries: &Path) -> Result<Programs> {
     for folder in ["", "deps", "examples"] {
         remove_dead_links(&built_before.join(folder))?;
     }
-    let output = cargo::cargo()
+    let mut build = cargo::cargo();
+    if let Some(headers) = vulkan::headers()? {
+        build.env("VULKAN_SDK", headers);
+    }
+    let output = build
         .args(["build", "--locked", "--profile", PROFILE, "--target", cargo::LINUX])
         .args([
             "--package",
@@ -45,6 +54,8 @@ pub fn build(libraries: &Path) -> Result<Programs> {
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS)
         // The libraries find each other by the programs' word, never in the folder they were built in.
         .env("CMAKE_SKIP_RPATH", "ON")
+        // By the variable, not by the feature of the same name, which would have the programs ask for Vulkan, too.
+        .env("GGML_VULKAN", "ON")
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
@@ -102,13 +113,20 @@ fn gather(built: &Path, programs: &[&Path], libraries: &Path) -> Result<()> {
     if libraries.exists() {
         fs::remove_dir_all(libraries).with_context(|| format!("removing {}", libraries.display()))?;
     }
-    fs::create_dir_all(libraries).with_context(|| format!("creating {}", libraries.display()))?;
+    let devices = libraries.join(DEVICES);
+    fs::create_dir_all(&devices).with_context(|| format!("creating {}", devices.display()))?;
     let variants = built.join("backends");
     let mut open: Vec<PathBuf> = programs.iter().map(|program| program.to_path_buf()).collect();
     for entry in fs::read_dir(&variants).with_context(|| format!("listing {}", variants.display()))? {
         let path = entry.with_context(|| format!("listing {}", variants.display()))?.path();
         let name = path.file_name().context("an entry of a folder has a name")?.to_owned();
-        fs::copy(&path, libraries.join(name)).with_context(|| format!("copying {}", path.display()))?;
+        // What asks for a driver is looked for where the program tries each alone.
+        let folder = if name.to_string_lossy().contains(VULKAN) {
+            &devices
+        } else {
+            libraries
+        };
+        fs::copy(&path, folder.join(name)).with_context(|| format!("copying {}", path.display()))?;
         open.push(path);
     }
     if open.len() == programs.len() {

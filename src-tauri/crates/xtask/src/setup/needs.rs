@@ -69,7 +69,7 @@ impl Need {
     }
 }
 
-pub(super) const NEEDS: [Need; 21] = [
+pub(super) const NEEDS: [Need; 24] = [
     need("git", Probe::Program("git"), ["git", "git", "git", "git"]),
     need(
         "python3",
@@ -115,6 +115,17 @@ pub(super) const NEEDS: [Need; 21] = [
             "libayatana-appindicator",
             "",
         ],
+    ),
+    packages(
+        "Vulkan",
+        Probe::Library("vulkan"),
+        ["libvulkan-dev", "vulkan-loader-devel", "vulkan-icd-loader", ""],
+    ),
+    packages("glslc", Probe::Program("glslc"), ["glslc", "glslc", "shaderc", ""]),
+    packages(
+        "SPIR-V headers",
+        Probe::Library("SPIRV-Headers"),
+        ["spirv-headers", "spirv-headers-devel", "spirv-headers", ""],
     ),
     tests(
         "chromium",
@@ -175,6 +186,13 @@ pub(super) const fn need(what: &'static str, probe: Probe, packages: [&'static s
 const fn window(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> Need {
     Need {
         purpose: SetupPurpose::Window,
+        ..need(what, probe, packages)
+    }
+}
+
+const fn packages(what: &'static str, probe: Probe, packages: [&'static str; 4]) -> Need {
+    Need {
+        purpose: SetupPurpose::Packages,
         ..need(what, probe, packages)
     }
 }
