@@ -45,8 +45,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         bytes(engine.loaded().cache_bytes)
     );
 
+    let frame = engine
+        .chat(&request("x", 1, Constraint::None), &mut |_| ())?
+        .usage
+        .prompt_tokens
+        - 1;
     for (seed, target) in [(1, 512), (2, 2048)] {
-        let text = sized(&engine, seed, target);
+        let text = exactly(&engine, seed, target - frame);
         let reply = engine.chat(&request(&text, 1, Constraint::None), &mut |_| ())?;
         let usage = reply.usage;
         let rate = 1000.0 * f64::from(usage.prompt_tokens) / usage.prompt_ms.max(1) as f64;
@@ -101,6 +106,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("one by one, the prefix reused: {} ms", begun.elapsed().as_millis());
     println!("{:?}", engine.stats());
     cancel(&mut engine, &abort)
+}
+
+/// Returns text of exactly so many tokens.
+fn exactly(engine: &Engine, seed: u32, tokens: u32) -> String {
+    let mut text = sized(engine, seed, tokens);
+    while !text.is_empty() && engine.count_tokens(&[text.clone()])[0] > tokens {
+        text.pop();
+    }
+    while engine.count_tokens(&[text.clone()])[0] < tokens {
+        text.push_str(" a");
+    }
+    text
 }
 
 /// Cancels twenty long calls, each at another moment of its prompt or its answer, and prints how long each went on.

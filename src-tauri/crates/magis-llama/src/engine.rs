@@ -15,6 +15,7 @@ mod devices;
 mod drafts;
 mod generate;
 mod header;
+mod heads;
 mod loading;
 mod loops;
 mod machine;
@@ -27,6 +28,7 @@ mod saved;
 mod schedule;
 mod score;
 mod snapshots;
+mod step_costs;
 mod text;
 mod thread_tuner;
 mod token_edits;
@@ -206,6 +208,12 @@ impl Engine {
     /// left to keep.
     pub fn keep_one_prompt(&mut self) -> bool {
         self.is_idle() && self.core.borrow_mut().keep_one_prompt()
+    }
+
+    /// Returns the context, to look at it alone.
+    #[cfg(test)]
+    fn context_for_tests(&mut self) -> std::cell::RefMut<'_, native::Context> {
+        std::cell::RefMut::map(self.core.borrow_mut(), |core| &mut core.context)
     }
 
     /// Computes answers without drafts from now on, to measure what they are worth.

@@ -97,6 +97,7 @@ families!(
     gpt_oss: GptOss,
     qwen35: Qwen35,
     qwen35moe: Qwen35Moe,
+    qwen35_heads: Qwen35Heads,
     granite_hybrid: GraniteHybrid,
     lfm2: Lfm2
 );

@@ -51,7 +51,7 @@ fn scores_are_those_of_a_fresh_engine(model: TinyModel) {
     );
     let recurrent = matches!(
         model,
-        TinyModel::Qwen35 | TinyModel::Qwen35Moe | TinyModel::GraniteHybrid | TinyModel::Lfm2
+        TinyModel::Qwen35 | TinyModel::Qwen35Moe | TinyModel::Qwen35Heads | TinyModel::GraniteHybrid | TinyModel::Lfm2
     );
     assert!(
         recurrent || 2 * stats.reused_tokens > stats.computed_tokens,
@@ -156,6 +156,7 @@ families!(
     qwen2: Qwen2,
     qwen35: Qwen35,
     qwen35moe: Qwen35Moe,
+    qwen35_heads: Qwen35Heads,
     gemma3: Gemma3,
     gemma4: Gemma4,
     gpt_oss: GptOss,

@@ -179,6 +179,7 @@ families!(
     qwen2: Qwen2,
     qwen35: Qwen35,
     qwen35moe: Qwen35Moe,
+    qwen35_heads: Qwen35Heads,
     gemma3: Gemma3,
     gemma4: Gemma4,
     gpt_oss: GptOss,

@@ -60,6 +60,8 @@ pub struct Placement {
     pub gpu_layers: u32,
     /// Layers of these, counted from the first layer of the model, whose experts stay in main memory.
     pub host_experts: u32,
+    /// Whether the model's own heads are loaded, for drafts: where there is room beside the rest.
+    pub heads: bool,
     pub loading: Loading,
     pub need: Need,
 }
@@ -232,15 +234,20 @@ impl Way<'_> {
 
     fn fitting(&self, context: u32) -> Option<Placement> {
         let placement = self.placement(context);
-        let fits = placement.need.main <= self.machine.main.saturating_sub(RESERVE)
-            && placement.need.device <= self.device_room();
-        fits.then_some(placement)
+        self.has_room(placement.need).then_some(placement)
+    }
+
+    fn has_room(&self, need: Need) -> bool {
+        need.main <= self.machine.main.saturating_sub(RESERVE) && need.device <= self.device_room()
     }
 
     /// Returns the best placement with a context of so many tokens, whether it fits or not.
     fn placement(&self, context: u32) -> Placement {
         let (gpu_layers, host_experts) = self.split(context);
-        let need = self.need(context, gpu_layers, host_experts);
+        let without = self.need(context, gpu_layers, host_experts);
+        let with_heads = self.with_heads(without, context, gpu_layers);
+        let with_heads = with_heads.filter(|need| self.has_room(*need));
+        let need = with_heads.unwrap_or(without);
         // Copied weights cannot be dropped as pages of a file can, and others need memory, too.
         let half = self.machine.main / 2;
         Placement {
@@ -249,6 +256,7 @@ impl Way<'_> {
             kv_type: self.kv_type,
             gpu_layers,
             host_experts,
+            heads: with_heads.is_some(),
             loading: self
                 .wishes
                 .loading
@@ -326,6 +334,27 @@ impl Way<'_> {
             need.main = need.main.saturating_add(step / 2);
         }
         need
+    }
+
+    /// Returns the need of a model together with its heads, whose steps have a context of their own; none where it has none.
+    fn with_heads(&self, need: Need, context: u32, gpu_layers: u32) -> Option<Need> {
+        let heads = self.model.heads?;
+        let padded = u64::from(context.next_multiple_of(CONTEXT_STEP));
+        let more = [
+            heads.dense,
+            heads.experts,
+            self.kv_type.bytes(heads.context.per_token).saturating_mul(padded),
+            self.model.step(padded, self.batch.into()),
+        ];
+        let more = more.into_iter().fold(0, u64::saturating_add);
+        let (main, device) = if gpu_layers == 0 { (more, 0) } else { (0, more) };
+        Some(Need {
+            main: need
+                .main
+                .saturating_add(main)
+                .saturating_add(self.model.logits(OUTPUTS)),
+            device: need.device.saturating_add(device),
+        })
     }
 
     fn device_room(&self) -> u64 {

@@ -20,10 +20,12 @@ pub struct TensorSize<'a> {
 /// The sizes of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelSize {
-    /// Its layers, without those that predict several tokens ahead, which are not loaded.
+    /// Its layers, without those that predict several tokens ahead.
     pub layers: Vec<LayerSize>,
-    /// How many layers are not loaded.
+    /// How many layers predict several tokens ahead.
     pub layers_ahead: u32,
+    /// The one that does, in families whose heads are used for drafts; it is loaded where there is room.
+    pub heads: Option<LayerSize>,
     /// Bytes of what turns tokens into vectors. It is always in main memory.
     pub input: u64,
     /// Bytes of what turns vectors into logits; 0: the input's weights do.
@@ -80,11 +82,21 @@ impl ModelSize {
             context,
             ..LayerSize::default()
         });
+        let layers: Vec<LayerSize> = layers.collect();
+        let layers_ahead = number("nextn_predict_layers").and_then(|ahead| u32::try_from(ahead).ok());
+        // It is a layer with attention, as those of the others that remember each token.
+        let per_token = layers.iter().map(|layer| layer.context.per_token).max();
+        let heads = LayerSize {
+            context: ContextMemory {
+                per_token: per_token.unwrap_or(0),
+                per_sequence: 0,
+            },
+            ..LayerSize::default()
+        };
         let mut size = Self {
-            layers: layers.collect(),
-            layers_ahead: number("nextn_predict_layers")
-                .and_then(|ahead| u32::try_from(ahead).ok())
-                .unwrap_or(0),
+            layers,
+            layers_ahead: layers_ahead.unwrap_or(0),
+            heads: (layers_ahead == Some(1) && HEADS_USED.contains(&architecture)).then_some(heads),
             widths: Widths::of(architecture, metadata, vocabulary),
             trained_context: number("context_length")
                 .and_then(|context| u32::try_from(context).ok())
@@ -100,7 +112,7 @@ impl ModelSize {
         let (mut reordered, mut others) = (0_u64, 0_u64);
         for TensorSize { name, bytes, storage } in tensors {
             let place = match layer_of(name) {
-                Some(layer) => match self.layers.get_mut(layer) {
+                Some(layer) => match self.layers.get_mut(layer).or(self.heads.as_mut()) {
                     Some(layer) if is_expert(name) => &mut layer.experts,
                     Some(layer) => &mut layer.dense,
                     None => continue,
@@ -217,6 +229,8 @@ impl Widths {
     }
 }
 
+/// The families whose heads were tried. llama.cpp ends its process where it asks others for more than they have.
+const HEADS_USED: [&str; 2] = ["qwen35", "qwen35moe"];
 /// Rows that are added to a mask.
 const MASK_PADDING: u64 = 16;
 /// Bytes of a process without a model.

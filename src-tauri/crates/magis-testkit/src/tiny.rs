@@ -14,6 +14,8 @@ pub enum TinyModel {
     Qwen35,
     /// As [`TinyModel::Qwen35`], with experts.
     Qwen35Moe,
+    /// As [`TinyModel::Qwen35`], with heads of its own for the token after the next one.
+    Qwen35Heads,
     /// Five layers with a window, one without.
     Gemma3,
     /// Four layers with a window, one without.
@@ -43,7 +45,7 @@ impl TinyModel {
     pub fn architecture(self) -> &'static str {
         match self {
             Self::Qwen2 => "qwen2",
-            Self::Qwen35 => "qwen35",
+            Self::Qwen35 | Self::Qwen35Heads => "qwen35",
             Self::Qwen35Moe => "qwen35moe",
             Self::Gemma3 => "gemma3",
             Self::Gemma4 => "gemma4",
@@ -60,7 +62,7 @@ impl TinyModel {
         match self {
             Self::Qwen2 => (2 * layer, 0),
             // Of each of three layers, in 32 bits: three steps of the convolution, and what is remembered.
-            Self::Qwen35 | Self::Qwen35Moe => (layer, 3 * 4 * (3 * 128 + 16 * 64)),
+            Self::Qwen35 | Self::Qwen35Moe | Self::Qwen35Heads => (layer, 3 * 4 * (3 * 128 + 16 * 64)),
             Self::GraniteHybrid => (layer, 3 * 4 * (3 * 160 + 16 * 128)),
             Self::Lfm2 => (layer, 3 * 4 * (2 * WIDTH)),
             Self::Gemma3 => (6 * layer, 0),
@@ -80,6 +82,10 @@ impl TinyModel {
         match self {
             Self::Qwen2 => qwen2(&mut maker),
             Self::Qwen35 => qwen35(&mut maker, Forward::Dense),
+            Self::Qwen35Heads => {
+                qwen35(&mut maker, Forward::Dense);
+                heads(&mut maker, 4);
+            }
             Self::Qwen35Moe => qwen35(&mut maker, Forward::Experts),
             Self::Gemma3 => gemma3(&mut maker),
             Self::Gemma4 => gemma4(&mut maker),
@@ -178,6 +184,24 @@ fn qwen35(maker: &mut Maker, forward: Forward) {
             maker.weight("ffn_down_shexp.weight", &[FORWARD, WIDTH]);
         }
     });
+}
+
+/// Adds heads behind so many layers: one with attention, which reads what those made of a token beside the next one.
+fn heads(maker: &mut Maker, layers: u32) {
+    let key = format!("{}.block_count", maker.architecture);
+    for (name, value) in &mut maker.file.metadata {
+        if *name == key {
+            *value = Value::Number(layers + 1);
+        }
+    }
+    maker.numbers(&[("nextn_predict_layers", 1)]);
+    maker.block = format!("blk.{layers}.");
+    maker.norms(&["attn_norm", "post_attention_norm"]);
+    maker.attention(2 * HEADS * HEAD, Bias::None);
+    maker.head_norms();
+    maker.dense();
+    maker.weight("nextn.eh_proj.weight", &[2 * WIDTH, WIDTH]);
+    maker.norms(&["nextn.enorm", "nextn.hnorm", "nextn.shared_head_norm"]);
 }
 
 fn gemma3(maker: &mut Maker) {

@@ -13,6 +13,7 @@ use super::prompt::Tokenizer;
 use super::saved::{Extent, Saved};
 use super::schedule::{Demand, Form, Schedule};
 use super::snapshots::Snapshots;
+use super::step_costs::StepCosts;
 use super::thread_tuner::ThreadTuner;
 use llama_cpp_2::model::LlamaModel;
 use magis_llm::memory::Sequences;
@@ -42,6 +43,7 @@ pub struct Core {
     /// Whether they are drafted, where that can be done.
     pub drafts: bool,
     pub schedule: Schedule,
+    pub step_costs: StepCosts,
     pub model: Arc<LlamaModel>,
     pub constraints: Option<Constraints>,
     pub thread_tuner: ThreadTuner,
@@ -341,7 +343,9 @@ impl Core {
         let begun = self.begun.elapsed();
         self.context.compute(batch)?;
         let ended = self.begun.elapsed();
-        self.schedule.took(rows, ended.saturating_sub(begun));
+        let time = ended.saturating_sub(begun);
+        self.schedule.took(rows, time);
+        self.step_costs.took(rows, time);
         let waited = self.waits.since_last();
         if let Some(threads) = self.thread_tuner.after(rows, begun, ended, waited) {
             self.context.use_threads(threads);
@@ -371,6 +375,22 @@ impl Core {
                 self.cache.forget(sequence);
             }
         }
+    }
+
+    /// Copies the state that a sequence has in recurrent layers.
+    pub fn copy_state(&mut self, sequence: Sequence) -> Option<Vec<u8>> {
+        let begun = Instant::now();
+        let state = self.context.recurrent_state(sequence);
+        self.step_costs.copied(begun.elapsed());
+        state
+    }
+
+    /// Lets the model's own heads draft tokens behind one that is computed next.
+    pub fn draft(&mut self, sequence: Sequence, token: Token, position: usize, most: usize) -> Vec<Token> {
+        let begun = Instant::now();
+        let drafted = self.context.draft(sequence, token, position, most);
+        self.step_costs.drafted(drafted.len(), begun.elapsed());
+        drafted
     }
 
     /// Saves the state of a sequence where that was asked for.

@@ -12,7 +12,7 @@ use super::call::{Branch, EngineCall, Prefilled, Room, all};
 use super::constraint::call_grammar;
 use super::core::TokenRow;
 use super::departure::{Way, begin_of, read};
-use super::drafts::Drafts;
+use super::drafts::{DraftTerms, Drafts};
 use super::native::{CacheKind, Output, Sequence, StepError, Token};
 use super::reading::AnswerReading;
 use super::schedule::FEW_ROWS;
@@ -25,9 +25,6 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
-
-/// Answers that are written at the same time up to which drafts pay.
-const MOST_WITH_DRAFTS: usize = 2;
 
 /// Answers a conversation: the case of a single request.
 pub(super) async fn chat(call: EngineCall, request: ChatRequest) -> Result<ChatReply, LlamaError> {
@@ -366,17 +363,30 @@ impl Writer<'_> {
                 drafts.push(*token);
             }
         }
-        // Beside other answers the rows of a draft cost as much as those of the others.
-        if let Some(drafts) = &drafts
+        let mut is_of_heads = false;
+        if let Some(drafts) = &mut drafts
             && is_taken
-            && self.call.core().writing <= MOST_WITH_DRAFTS
         {
-            let room = (self.most - self.length).min(FEW_ROWS).saturating_sub(certain);
-            tokens.extend_from_slice(drafts.next(room));
+            let core = self.call.core();
+            let terms = DraftTerms {
+                costs: &core.step_costs,
+                writing: core.writing,
+                most: (self.most - self.length).min(FEW_ROWS).saturating_sub(certain),
+                is_computed_again: core.context.memory() == CacheKind::Recurrent,
+            };
+            tokens.extend_from_slice(drafts.next(terms));
+            // The heads have read what was computed, so they can go on behind one more token only.
+            is_of_heads = tokens.len() == 1 && core.context.has_heads();
+            let most = if is_of_heads { drafts.of_heads(terms) } else { 0 };
+            drop(core);
+            if most > 0 {
+                let of_heads = self.call.core_mut().draft(self.sequence, tokens[0], self.length, most);
+                tokens.extend(of_heads);
+            }
         }
         let mut state = None;
         if tokens.len() > certain && self.call.core().context.memory() == CacheKind::Recurrent {
-            state = self.call.core_mut().context.recurrent_state(self.sequence);
+            state = self.call.core_mut().copy_state(self.sequence);
             if state.is_none() {
                 tokens.truncate(certain);
             }
@@ -411,7 +421,9 @@ impl Writer<'_> {
             for token in &draft[..right] {
                 drafts.push(*token);
             }
-            drafts.verified(draft.len(), right);
+            if is_of_heads {
+                drafts.heads_were(right, draft.len());
+            }
             let wrong = draft.len() - right;
             let mut core = self.call.core_mut();
             let is_back = match state.filter(|_| wrong > 0) {

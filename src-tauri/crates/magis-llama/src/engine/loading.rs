@@ -10,6 +10,7 @@ use super::prefix_files::PrefixFiles;
 use super::prompt::Tokenizer;
 use super::schedule::Schedule;
 use super::snapshots::Snapshots;
+use super::step_costs::StepCosts;
 use super::thread_tuner::ThreadTuner;
 #[cfg(feature = "dynamic-backends")]
 use super::variants;
@@ -19,7 +20,7 @@ use llama_cpp_2::model::LlamaModel;
 use magis_core::harmless_name;
 use magis_llm::LlmError;
 use magis_llm::memory::{KvType, Sequences};
-use magis_llm::placement::{Loading, Machine, OUTPUTS, Placement, SMALLEST_BATCH, place};
+use magis_llm::placement::{Machine, OUTPUTS, Placement, SMALLEST_BATCH, place};
 use magis_llm::protocol::{Device, Load, Loaded, Placed, Stats, UnusedLibrary};
 use magis_llm::size::ModelSize;
 use magis_platform::memory;
@@ -133,8 +134,9 @@ impl Engine {
             reserved: 0,
             room_queue: BTreeSet::new(),
             writing: 0,
-            drafts: drafts_pay(&placement),
+            drafts: true,
             schedule: Schedule::new(shape.batch as usize),
+            step_costs: StepCosts::default(),
             model,
             constraints: None,
             thread_tuner: ThreadTuner::new(shape.threads),
@@ -157,12 +159,6 @@ impl Engine {
 /// Returns the bytes that snapshots may take: a quarter of the memory that is left, within bounds.
 fn snapshot_bytes(left: u64) -> usize {
     (left / 4).clamp(SMALLEST_SNAPSHOTS, LARGEST_SNAPSHOTS) as usize
-}
-
-/// Returns whether answers are drafted. With the kernels for copied weights a step of 4 or 8 rows takes 2.7 or 6 times as long
-/// as one of a single row, and text that was written anew took longer with drafts than without.
-fn drafts_pay(placement: &Placement) -> bool {
-    placement.loading == Loading::Mapped || placement.gpu_layers > 0
 }
 
 /// Opens the folder of kept prefixes. Without it all works, only not as fast.
@@ -218,6 +214,7 @@ impl ModelFile<'_> {
             },
             kv_type: placement.kv_type,
             threads: self.threads,
+            heads: placement.heads,
         };
         let context = Context::new(&model, shape, Arc::clone(abort));
         let context = context.ok_or_else(|| Unloaded::NoMemory(native::take_errors().join("; ")))?;

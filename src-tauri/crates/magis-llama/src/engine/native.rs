@@ -5,6 +5,7 @@
 //! and which sequence keeps what is not decided here.
 #![expect(unsafe_code, reason = "llama.cpp is a C library; each block states its invariant")]
 
+use super::heads::Heads;
 use super::thread_tuner::Threads;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
@@ -59,6 +60,8 @@ pub struct ContextSize {
     pub sequences: Sequences,
     pub kv_type: KvType,
     pub threads: u32,
+    /// Whether the model was loaded with its own heads for drafts.
+    pub heads: bool,
 }
 
 /// Why a step was not computed.
@@ -104,6 +107,13 @@ impl DecodeBatch {
         self.tokens.len() - 1
     }
 
+    /// Returns its tokens, each with its position and its sequences.
+    pub fn rows(&self) -> impl Iterator<Item = (Token, usize, &[i32])> {
+        let places = self.positions.iter().zip(&self.sequences);
+        let rows = self.tokens.iter().zip(places);
+        rows.map(|(token, (position, sequences))| (*token, *position as usize, sequences.as_slice()))
+    }
+
     /// Returns how many tokens it has.
     pub fn len(&self) -> usize {
         self.tokens.len()
@@ -130,6 +140,8 @@ pub struct Context {
     shape: ContextSize,
     memory: CacheKind,
     vocabulary: usize,
+    // Freed before the model, as the context itself.
+    heads: Option<Heads>,
     // llama.cpp reads the flag through a pointer, and the context refers to the model: both live as long as it.
     abort: Arc<AtomicBool>,
     _model: Arc<LlamaModel>,
@@ -174,16 +186,24 @@ impl Context {
         let vocabulary = usize::try_from(model.n_vocab()).ok()?;
         // SAFETY: only called where `raw` is not null.
         let context = |raw: NonNull<sys::llama_context>| unsafe { sys::llama_n_ctx(raw.as_ptr()) };
-        NonNull::new(raw).map(|raw| Self {
-            raw,
-            shape: ContextSize {
+        NonNull::new(raw).map(|raw| {
+            let shape = ContextSize {
                 context: context(raw),
                 ..shape
-            },
-            memory,
-            vocabulary,
-            abort,
-            _model: Arc::clone(model),
+            };
+            let heads = shape.heads.then(|| Heads::new(model, raw, shape, vocabulary)).flatten();
+            Self {
+                raw,
+                shape: ContextSize {
+                    heads: heads.is_some(),
+                    ..shape
+                },
+                memory,
+                vocabulary,
+                heads,
+                abort,
+                _model: Arc::clone(model),
+            }
         })
     }
 
@@ -203,6 +223,9 @@ impl Context {
         let [single, rows] = [threads.single, threads.rows].map(|threads| threads.clamp(1, most.max(1)) as i32);
         // SAFETY: the context is alive; a step asks for the number of threads at its begin.
         unsafe { sys::llama_set_n_threads(self.raw.as_ptr(), single, rows) }
+        if let Some(heads) = &mut self.heads {
+            heads.use_threads(single, rows);
+        }
     }
 
     /// Computes a step. After an error the cache may hold some of it: the caller removes what it put in.
@@ -233,12 +256,31 @@ impl Context {
         // SAFETY: all arrays have `count` elements and live until the call returns, which copies them; `check` has
         // made sure that no count or number is out of llama.cpp's range.
         match unsafe { sys::llama_decode(self.raw.as_ptr(), batch) } {
-            0 => Ok(()),
+            0 => {
+                // Without their heads models answer as well, only not as fast.
+                if let Some(heads) = &mut self.heads
+                    && !heads.follow(step, self.raw)
+                {
+                    self.heads = None;
+                }
+                Ok(())
+            }
             1 => Err(StepError::NoRoom(count)),
             2 => Err(StepError::Cancelled),
             _ if self.abort.load(Ordering::Relaxed) => Err(StepError::Cancelled),
             code => Err(StepError::Failed(count, code)),
         }
+    }
+
+    /// Returns whether the model has heads that draft.
+    pub fn has_heads(&self) -> bool {
+        self.heads.is_some()
+    }
+
+    /// Drafts tokens behind one that stands at a position of a sequence and is computed next, by the model's own heads.
+    pub fn draft(&mut self, sequence: Sequence, token: Token, position: usize, most: usize) -> Vec<Token> {
+        let heads = self.heads.as_mut();
+        heads.map_or_else(Vec::new, |heads| heads.draft(sequence, token, position, most))
     }
 
     /// Returns whether the next step would be interrupted before it begins.
@@ -273,6 +315,9 @@ impl Context {
                 // SAFETY: both sequences exist and the memory belongs to this context.
                 unsafe { sys::llama_memory_seq_cp(self.raw_memory(), from.0, number, 0, length as i32) }
             }
+            if let Some(heads) = &mut self.heads {
+                heads.share(from, to, length);
+            }
         }
     }
 
@@ -280,11 +325,15 @@ impl Context {
     /// sequence is then as before.
     #[must_use]
     pub fn cut(&mut self, sequence: Sequence, position: usize) -> bool {
-        self.exists(sequence)
+        let is_cut = self.exists(sequence)
             && self.numbers(sequence).all(|number| {
                 // SAFETY: the sequence exists and the memory belongs to this context.
                 unsafe { sys::llama_memory_seq_rm(self.raw_memory(), number, position as i32, -1) }
-            })
+            });
+        if let Some(heads) = self.heads.as_mut().filter(|_| is_cut) {
+            heads.cut(sequence, position);
+        }
+        is_cut
     }
 
     /// Removes a sequence from the cache.
@@ -293,6 +342,9 @@ impl Context {
             for number in self.numbers(sequence) {
                 // SAFETY: as in `cut`; removing a whole sequence never fails.
                 unsafe { sys::llama_memory_seq_rm(self.raw_memory(), number, -1, -1) };
+            }
+            if let Some(heads) = &mut self.heads {
+                heads.clear(sequence);
             }
         }
     }
@@ -459,7 +511,7 @@ const RECURRENT_ONLY: sys::llama_state_seq_flags = 1;
 const EVERYTHING: sys::llama_state_seq_flags = 0;
 
 /// Returns the pointer that a model wraps, which `llama-cpp-2` keeps to itself.
-fn pointer_of(model: &Arc<LlamaModel>) -> *mut sys::llama_model {
+pub fn pointer_of(model: &Arc<LlamaModel>) -> *mut sys::llama_model {
     const { assert!(size_of::<LlamaModel>() == size_of::<*mut sys::llama_model>()) }
     // SAFETY: LlamaModel is `repr(transparent)` over a `repr(transparent)` wrapper of NonNull<llama_model> in the exact
     // version that the workspace pins, so its bytes are that pointer.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Loads the weights of a file where a placement puts them. While `abort` is set, loading ends. None where llama.cpp
 /// refuses; its log says why.
 ///
-/// llama.cpp counts layers on a device from the end of the file, where `ahead` layers stand that are not loaded.
+/// llama.cpp counts layers on a device from the end of the file, where `ahead` layers stand that are the model's own heads.
 pub fn load(
     path: &Path,
     placement: &Placement,
@@ -49,6 +49,7 @@ pub fn load(
         Loading::Mapped => (sys::LLAMA_LOAD_MODE_MMAP, false),
         Loading::Read => (sys::LLAMA_LOAD_MODE_NONE, true),
     };
+    params.load_mtp = placement.heads;
     params.progress_callback = Some(goes_on);
     params.progress_callback_user_data = std::ptr::from_ref(abort).cast_mut().cast::<c_void>();
     // SAFETY: the path, the lists of devices and overrides with their ends, and the flag live until the call returns;
