@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 type Figure = fn(&mut Engine, &Arc<AtomicBool>, u32) -> Result<()>;
 
-/// Each with how often it is measured unless that is said.
-const FIGURES: [(&str, Figure, u32); 7] = [
+/// Each with how often it is measured unless that is said; the last with the tokens of the context.
+const FIGURES: [(&str, Figure, u32); 8] = [
     ("steps", steps, 3),
     ("summaries", summaries, 3),
     ("attempts", attempts, 3),
@@ -31,6 +31,7 @@ const FIGURES: [(&str, Figure, u32); 7] = [
     ("constrained", constrained, 3),
     ("cancel", cancel, 50),
     ("memory", small_calls, 10_000),
+    ("peak", peak, 16_384),
 ];
 
 fn main() -> Result<()> {
@@ -51,7 +52,7 @@ fn main() -> Result<()> {
         let abort = Arc::<AtomicBool>::default();
         let load = Load {
             path: path.clone(),
-            most_context: Some(16_384),
+            most_context: Some(times.filter(|_| name == "peak").unwrap_or(16_384)),
             loading,
             ..Load::default()
         };
@@ -244,6 +245,25 @@ fn small_calls(engine: &mut Engine, _: &Arc<AtomicBool>, times: u32) -> Result<(
         after[0],
         after[1],
         after[1] as f64 / after[0].max(1) as f64
+    );
+    Ok(())
+}
+
+/// The most memory that a model with its context takes, against what was predicted.
+fn peak(engine: &mut Engine, _: &Arc<AtomicBool>, _: u32) -> Result<()> {
+    engine.chat(&request(&sized(engine, 3, 700), 8), &mut |_| ())?;
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let most = most.and_then(|most| most.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    let most = 1024 * most.ok_or("the system does not tell the most memory that was taken")?;
+    let loaded = engine.loaded();
+    let predicted = loaded.placed.main_bytes;
+    let usual = loaded.model_bytes + loaded.cache_bytes + 200_000_000;
+    println!(
+        "  context {}: predicted {predicted}, taken {most}: {:.3}; over model, cache and 200 MB: {:.3}",
+        loaded.context,
+        predicted as f64 / most as f64,
+        most as f64 / usual as f64
     );
     Ok(())
 }

@@ -338,7 +338,8 @@ impl Way<'_> {
 
     /// Returns the need of a model together with its heads, whose steps have a context of their own; none where it has none.
     fn with_heads(&self, need: Need, context: u32, gpu_layers: u32) -> Option<Need> {
-        let heads = self.model.heads?;
+        // A file may state heads that were left out of it.
+        let heads = self.model.heads.filter(|heads| heads.dense > 0)?;
         let padded = u64::from(context.next_multiple_of(CONTEXT_STEP));
         let more = [
             heads.dense,

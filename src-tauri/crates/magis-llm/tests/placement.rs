@@ -278,6 +278,56 @@ fn what_a_person_asks_for_is_kept() {
 }
 
 #[test]
+fn heads_are_loaded_where_there_is_room_beside_the_rest() {
+    let keys: Vec<(&str, u64)> = DENSE_27B.keys.to_vec();
+    let with_heads = Model {
+        keys: Box::leak(
+            [&keys[1..], &[("block_count", 65), ("nextn_predict_layers", 1)]]
+                .concat()
+                .into_boxed_slice(),
+        ),
+        ..DENSE_27B
+    };
+    let without = placed(main_alone(40 * GIB), &DENSE_27B);
+    let with = placed(main_alone(40 * GIB), &with_heads);
+    assert!(with.heads && !without.heads);
+    // A layer's weights, keys and values of one of them for 32,768 tokens, and a step of their own.
+    let more = with.need.main - without.need.main;
+    assert!((GIB / 3..GIB).contains(&more), "{more}");
+    let on_device = placed(with_device(28 * GIB, 24 * GIB), &with_heads);
+    assert!(on_device.heads, "{on_device:?}");
+    let short = place(
+        main_alone(without.need.main + GIB + (64 << 20)),
+        &with_heads.size(),
+        &Wishes::default(),
+    );
+    assert!(!short.unwrap().heads);
+}
+
+#[test]
+fn heads_that_a_file_states_and_does_not_hold_are_not_loaded() {
+    let header = Header(BTreeMap::from([
+        ("qwen35.block_count".to_owned(), 2),
+        ("qwen35.nextn_predict_layers".to_owned(), 1),
+        ("qwen35.context_length".to_owned(), 4096),
+        ("qwen35.embedding_length".to_owned(), 64),
+    ]));
+    let trunk = TensorSize {
+        name: "blk.0.ffn_up.weight",
+        bytes: 1000,
+        storage: 0,
+    };
+    let size = ModelSize::of("qwen35", &header, 100, [trunk]);
+    assert!(!place(main_alone(8 * GIB), &size, &Wishes::default()).unwrap().heads);
+    let heads = TensorSize {
+        name: "blk.1.ffn_up.weight",
+        ..trunk
+    };
+    let size = ModelSize::of("qwen35", &header, 100, [trunk, heads]);
+    assert!(place(main_alone(8 * GIB), &size, &Wishes::default()).unwrap().heads);
+}
+
+#[test]
 fn weights_are_reordered_where_only_that_is_fast_and_much_memory_stays_free() {
     assert_eq!(placed(main_alone(28 * GIB), &GPT_OSS).loading, Loading::Read);
     assert_eq!(placed(main_alone(16 * GIB), &GPT_OSS).loading, Loading::Mapped);

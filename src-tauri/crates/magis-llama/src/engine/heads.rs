@@ -21,7 +21,7 @@ unsafe extern "C" {
     fn llama_get_embeddings_nextn_ith(context: *mut sys::llama_context, index: i32) -> *mut f32;
 }
 
-/// Rows of a sequence's end that are kept: as many as a step of few rows has, whatever of it is taken back.
+/// Rows of a step up to which all are kept, because a part of them may be taken back; of larger ones the last is.
 const KEPT: usize = 64;
 
 /// The heads of a model, beside its context.
@@ -124,11 +124,15 @@ impl Heads {
                 return false;
             };
             for sequence in sequences {
-                if !last.contains_key(sequence) {
+                let is_first = last.insert(*sequence, (position + 1, made.clone())).is_none();
+                if is_first {
                     self.make_consecutive(*sequence, position);
                 }
-                last.insert(*sequence, (position + 1, made.clone()));
-                self.made.entry(*sequence).or_default().push(position, made.clone());
+                let kept = self.made.entry(*sequence).or_default();
+                if is_first || step.len() > KEPT {
+                    kept.rows.clear();
+                }
+                kept.push(position, made.clone());
             }
         }
         self.decode(&mut batch)
@@ -273,9 +277,6 @@ impl Made {
         if self.end != position {
             self.rows.clear();
         }
-        if self.rows.len() == KEPT {
-            self.rows.remove(0);
-        }
         self.rows.push(row);
         self.end = position + 1;
     }
@@ -392,12 +393,12 @@ mod tests {
     #[test]
     fn what_was_made_of_the_last_tokens_is_known_by_their_positions() {
         let mut made = Made::default();
-        for position in 0..100 {
+        for position in 36..100 {
             made.push(position, vec![position as f32]);
         }
         assert_eq!(made.at(100), Some(&vec![99.0]));
         assert_eq!(made.at(37), Some(&vec![36.0]));
-        assert_eq!(made.at(36), None, "so many are kept");
+        assert_eq!(made.at(36), None);
         assert_eq!(made.at(101), None);
         made.cut(90);
         assert_eq!(made.at(90), Some(&vec![89.0]));

@@ -46,6 +46,8 @@ pub struct Share {
 pub struct Schedule {
     // Rows of the largest step.
     batch: usize,
+    // Whether a step can be ended in its midst, so that nobody who cancels waits for the end of a long one.
+    can_interrupt: bool,
     // Whether the last step was one of few rows, so that a prompt comes next.
     after_few: bool,
     // Seconds for one row of a prompt, as the last piece had it.
@@ -53,10 +55,11 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Creates a schedule of steps of so many rows at the most.
-    pub fn new(batch: usize) -> Self {
+    /// Creates a schedule of steps of so many rows at the most. llama.cpp ends a step in its midst on the processor alone.
+    pub fn new(batch: usize, can_interrupt: bool) -> Self {
         Self {
             batch,
+            can_interrupt,
             after_few: false,
             row_time: None,
         }
@@ -94,7 +97,11 @@ impl Schedule {
             .enumerate()
             .filter(|demand| long(&demand))
             .min_by_key(|(_, demand)| demand.urgency)?;
-        let most = if others_wait { self.piece() } else { self.batch };
+        let most = if others_wait || !self.can_interrupt {
+            self.piece()
+        } else {
+            self.batch
+        };
         Some(Share {
             demand: at,
             rows: self.without_small_rest(demand.rows, most),
@@ -175,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_prompt_alone_is_computed_in_the_largest_steps() {
-        let mut schedule = Schedule::new(512);
+        let mut schedule = Schedule::new(512, true);
         check(&mut schedule, &[prompt(1300)], &[(0, 512)]);
         check(&mut schedule, &[prompt(788)], &[(0, 512)]);
         check(&mut schedule, &[prompt(276)], &[(0, 276)]);
@@ -184,7 +191,7 @@ mod tests {
 
     #[test]
     fn no_few_rows_of_a_prompt_are_left_over() {
-        let mut schedule = Schedule::new(512);
+        let mut schedule = Schedule::new(512, true);
         check(&mut schedule, &[prompt(540)], &[(0, 448)]);
         check(&mut schedule, &[prompt(92)], &[(0, 92)]);
         let beside = [rows(1), prompt(100)];
@@ -194,7 +201,7 @@ mod tests {
 
     #[test]
     fn answers_go_on_together_between_the_pieces_of_a_prompt() {
-        let mut schedule = Schedule::new(512);
+        let mut schedule = Schedule::new(512, true);
         schedule.took(512, Duration::from_millis(1024));
         let demands = [rows(1), prompt(1300), rows(4)];
         check(&mut schedule, &demands, &[(0, 1), (2, 4)]);
@@ -204,8 +211,18 @@ mod tests {
     }
 
     #[test]
+    fn steps_that_cannot_be_interrupted_are_short() {
+        let mut schedule = Schedule::new(512, false);
+        check(&mut schedule, &[prompt(1300)], &[(0, 64)]);
+        schedule.took(64, Duration::from_millis(128));
+        check(&mut schedule, &[prompt(1236)], &[(0, 128)]);
+        schedule.took(128, Duration::from_millis(64));
+        check(&mut schedule, &[prompt(1108)], &[(0, 512)]);
+    }
+
+    #[test]
     fn what_does_not_fit_waits_and_what_is_short_rides_along() {
-        let mut schedule = Schedule::new(512);
+        let mut schedule = Schedule::new(512, true);
         let demands = [rows(40), rows(30), prompt(12), rows(1)];
         check(&mut schedule, &demands, &[(0, 40), (2, 12), (3, 1)]);
         check(&mut schedule, &demands[1..2], &[(0, 30)]);
@@ -213,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_a_person_waits_for_comes_before_the_background() {
-        let mut schedule = Schedule::new(512);
+        let mut schedule = Schedule::new(512, true);
         check(&mut schedule, &[background(prompt(900)), prompt(70)], &[(1, 70)]);
         check(&mut schedule, &[background(rows(50)), rows(20)], &[(1, 20)]);
         check(&mut schedule, &[background(rows(40)), rows(20)], &[(1, 20), (0, 40)]);
@@ -222,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_prompt_gets_its_turn_however_many_answers_go_on() {
-        let mut schedule = Schedule::new(512);
+        let mut schedule = Schedule::new(512, true);
         let demands = [rows(60), rows(60), prompt(400)];
         let turns: Vec<usize> = (0..6).map(|_| schedule.next(&demands)[0].demand).collect();
         assert_eq!(turns, [0, 2, 0, 2, 0, 2]);
