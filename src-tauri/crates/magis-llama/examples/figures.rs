@@ -10,6 +10,7 @@ use magis_llm::placement::Loading;
 use magis_llm::protocol::Load;
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, GenerateRequest, LlmError, Message, MessageRole, Sampling,
+    ScoreRequest,
 };
 use magis_platform::memory;
 use serde_json::json;
@@ -163,10 +164,34 @@ fn rewrite(engine: &mut Engine, _: &Arc<AtomicBool>, times: u32) -> Result<()> {
             without.as_millis(),
             with.as_millis()
         );
+        if plain.text != drafted.text {
+            part(engine, &asked, [&plain.text, &drafted.text])?;
+        }
         ratios.push(ratio);
     }
     ratios.sort_by(f64::total_cmp);
     println!("  without / with drafts: {:.2} (median)", ratios[ratios.len() / 2]);
+    Ok(())
+}
+
+/// Prints where two answers part, and how likely each went on so.
+fn part(engine: &mut Engine, asked: &ChatRequest, answers: [&str; 2]) -> Result<()> {
+    const SHOWN: usize = 8;
+    let [one, other] = answers.map(|answer| answer.chars().collect::<Vec<_>>());
+    let common = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let rest = |answer: &[char]| answer.iter().skip(common).take(SHOWN).collect::<String>();
+    let reply = engine.score(&ScoreRequest {
+        messages: asked.messages.clone(),
+        answer_prefix: one[..common].iter().collect(),
+        continuations: vec![rest(&one), rest(&other)],
+        by_line: false,
+    })?;
+    for (text, score) in [rest(&one), rest(&other)].iter().zip(&reply.scores) {
+        println!(
+            "    from character {common} on {text:?}: log-probability {:.3}",
+            score.logprob
+        );
+    }
     Ok(())
 }
 

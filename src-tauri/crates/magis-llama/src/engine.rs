@@ -15,7 +15,6 @@ mod devices;
 mod drafts;
 mod generate;
 mod header;
-mod heads;
 mod loading;
 mod loops;
 mod machine;

@@ -5,8 +5,10 @@
 //! and which sequence keeps what is not decided here.
 #![expect(unsafe_code, reason = "llama.cpp is a C library; each block states its invariant")]
 
-use super::heads::Heads;
+mod heads;
+
 use super::thread_tuner::Threads;
+use heads::Heads;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
 use magis_llm::memory::{KvType, Sequences};
@@ -511,7 +513,7 @@ const RECURRENT_ONLY: sys::llama_state_seq_flags = 1;
 const EVERYTHING: sys::llama_state_seq_flags = 0;
 
 /// Returns the pointer that a model wraps, which `llama-cpp-2` keeps to itself.
-pub fn pointer_of(model: &Arc<LlamaModel>) -> *mut sys::llama_model {
+fn pointer_of(model: &Arc<LlamaModel>) -> *mut sys::llama_model {
     const { assert!(size_of::<LlamaModel>() == size_of::<*mut sys::llama_model>()) }
     // SAFETY: LlamaModel is `repr(transparent)` over a `repr(transparent)` wrapper of NonNull<llama_model> in the exact
     // version that the workspace pins, so its bytes are that pointer.

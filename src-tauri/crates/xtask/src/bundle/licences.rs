@@ -78,6 +78,18 @@ pub fn collect(packages: &[&str]) -> Result<Licences> {
     // The sources say so in their heads; there is no file of it.
     works.push(work("nlohmann/json (in llama.cpp)", "", "MIT", &["Niels Lohmann"]));
     works.push(work(
+        "the headers of Vulkan and its binding for C++ (in llama.cpp's library for graphics cards)",
+        "",
+        "Apache-2.0 OR MIT",
+        &["The Khronos Group Inc."],
+    ));
+    works.push(work(
+        "the headers of SPIR-V (there, too)",
+        "",
+        "MIT",
+        &["The Khronos Group Inc."],
+    ));
+    works.push(work(
         "the standard library of Rust",
         "",
         "MIT OR Apache-2.0",

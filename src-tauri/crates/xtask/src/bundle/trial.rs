@@ -127,6 +127,11 @@ fn installed(package: &Path, root: &Path) -> Result<String> {
             bail!("the package has no /{path}");
         }
     }
+    // A package that is built for one machine has no libraries at all.
+    let libraries = root.join("usr/lib/magis");
+    if libraries.is_dir() && !libraries.join("devices/libggml-vulkan.so").is_file() {
+        bail!("the package has no library for graphics cards");
+    }
     inside(root, &["magis", "--version"])?;
     let libraries = answer(entered(root).args(["ldd", "/usr/bin/magis-app", "/usr/bin/magis"]))?;
     if let Some(missing) = libraries.lines().find(|line| line.contains("not found")) {

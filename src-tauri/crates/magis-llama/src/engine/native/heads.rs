@@ -6,7 +6,7 @@
 //! its compiler names them.
 #![expect(unsafe_code, reason = "llama.cpp is a C library; each block states its invariant")]
 
-use super::native::{ContextSize, DecodeBatch, Sequence, Token, pointer_of};
+use super::{ContextSize, DecodeBatch, Sequence, Token, pointer_of};
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
 use magis_llm::memory::KvType;
@@ -192,7 +192,7 @@ impl Heads {
         }
     }
 
-    /// Removes a sequence.
+    /// Removes a sequence, and what was made of its last tokens.
     pub fn clear(&mut self, sequence: Sequence) {
         self.remove(sequence.0, 0);
         self.made.remove(&sequence.0);
@@ -300,9 +300,9 @@ impl HeadBatch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::native::{Context, Output};
-    use super::super::{Engine, native};
+    use super::super::{Context, Output, install_log};
     use super::*;
+    use crate::engine::Engine;
     use magis_llm::protocol::Load;
     use magis_testkit::TinyModel;
     use magis_testkit::gguf::Gguf;
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn heads_draft_what_the_model_writes_whatever_its_sequences_share_or_forget() {
-        native::install_log();
+        install_log();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("exact.gguf");
         std::fs::write(&path, exact().bytes()).unwrap();
