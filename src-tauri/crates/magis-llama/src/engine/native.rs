@@ -66,6 +66,27 @@ pub struct ContextSize {
     pub heads: bool,
 }
 
+impl ContextSize {
+    /// Returns what llama.cpp is told of it, for so many sequences.
+    fn params(&self, sequences: u32) -> sys::llama_context_params {
+        // SAFETY: takes nothing and gives a plain value.
+        let mut params = unsafe { sys::llama_context_default_params() };
+        params.n_ctx = self.context;
+        params.n_batch = self.batch;
+        params.n_ubatch = self.batch;
+        params.n_seq_max = sequences;
+        params.n_outputs_max = self.outputs;
+        params.n_threads = self.threads as i32;
+        params.n_threads_batch = self.threads as i32;
+        if self.kv_type == KvType::Q8 {
+            (params.type_k, params.type_v) = (sys::GGML_TYPE_Q8_0, sys::GGML_TYPE_Q8_0);
+        }
+        params.kv_unified = true;
+        params.no_perf = true;
+        params
+    }
+}
+
 /// Why a step was not computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum StepError {
@@ -165,21 +186,8 @@ impl Context {
         if shape.outputs < sequences || shape.batch == 0 || sequences == 0 {
             return None;
         }
-        // SAFETY: takes nothing and gives a plain value.
-        let mut params = unsafe { sys::llama_context_default_params() };
-        params.n_ctx = shape.context;
-        params.n_batch = shape.batch;
-        params.n_ubatch = shape.batch;
-        params.n_seq_max = sequences;
-        params.n_outputs_max = shape.outputs;
-        params.n_threads = shape.threads as i32;
-        params.n_threads_batch = shape.threads as i32;
-        if shape.kv_type == KvType::Q8 {
-            (params.type_k, params.type_v) = (sys::GGML_TYPE_Q8_0, sys::GGML_TYPE_Q8_0);
-        }
-        params.kv_unified = true;
+        let mut params = shape.params(sequences);
         params.swa_full = true;
-        params.no_perf = true;
         params.abort_callback = Some(is_set);
         params.abort_callback_data = Arc::as_ptr(&abort).cast_mut().cast::<c_void>();
         // SAFETY: the model is alive (we hold it), the parameters are the defaults with valid changes, and the flag

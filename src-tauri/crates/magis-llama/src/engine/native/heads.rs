@@ -9,7 +9,6 @@
 use super::{ContextSize, DecodeBatch, Sequence, Token, pointer_of};
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
-use magis_llm::memory::KvType;
 use std::collections::HashMap;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -71,21 +70,8 @@ impl Heads {
         if heads < 1 {
             return None;
         }
-        // SAFETY: takes nothing and gives a plain value.
-        let mut params = unsafe { sys::llama_context_default_params() };
+        let mut params = shape.params(shape.sequences.count());
         params.ctx_type = sys::LLAMA_CONTEXT_TYPE_MTP;
-        params.n_ctx = shape.context;
-        params.n_batch = shape.batch;
-        params.n_ubatch = shape.batch;
-        params.n_seq_max = shape.sequences.count();
-        params.n_outputs_max = shape.outputs;
-        params.n_threads = shape.threads as i32;
-        params.n_threads_batch = shape.threads as i32;
-        if shape.kv_type == KvType::Q8 {
-            (params.type_k, params.type_v) = (sys::GGML_TYPE_Q8_0, sys::GGML_TYPE_Q8_0);
-        }
-        params.kv_unified = true;
-        params.no_perf = true;
         // SAFETY: the model is alive, and outlives both contexts: the owner of the target holds it.
         let raw = NonNull::new(unsafe { sys::llama_init_from_model(pointer_of(model), params) })?;
         // SAFETY: both contexts are alive. Of the target all rows are wanted, of the heads those that are asked for.
