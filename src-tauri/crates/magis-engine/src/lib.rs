@@ -47,7 +47,7 @@ pub mod model {
     pub use magis_llama::{LoadRequest, Manners, Priority, WorkerCommand, WorkerModel, worker};
     pub use magis_llm::memory::KvType;
     pub use magis_llm::placement::Loading;
-    pub use magis_llm::protocol::Loaded;
+    pub use magis_llm::protocol::{Loaded, Placed, Without};
     pub use magis_llm::{LanguageModel, LlmError};
     pub use magis_remote::{
         Abilities, AddressError, Constraining, Continuing, Counting, EngineAddress, EngineKey, EngineModel,

@@ -4,6 +4,7 @@ use crate::EngineError;
 use magis_llama::{Manners, WorkerCommand, may_use_devices, physical_cores};
 use magis_llm::memory::KvType;
 use magis_llm::placement::Loading;
+use magis_llm::protocol::Without;
 use magis_models::{Fit, MINIMUM_CONTEXT, ModelFile, fits};
 use magis_platform::memory;
 
@@ -30,6 +31,8 @@ pub struct EngineLimits {
     pub loading: Option<Loading>,
     /// Whether prefixes that earlier workers kept are left alone, and none are kept: a measure begins cold.
     pub without_prefixes: bool,
+    /// What the engine does without, to be measured.
+    pub without: Without,
     /// How the model's worker behaves beside other programs; none: as the front end that starts it.
     pub manners: Option<Manners>,
 }

@@ -106,6 +106,7 @@ impl Magis {
             prefixes: (!limits.without_prefixes)
                 .then(|| self.data.prefixes_of(file.sha256))
                 .flatten(),
+            without: limits.without,
         })
     }
 

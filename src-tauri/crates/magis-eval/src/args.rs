@@ -7,7 +7,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use magis_core::{MethodPart, WritingMode};
-use magis_engine::model::Loading;
+use magis_engine::model::{Loading, Without};
 use magis_engine::{Effort, EngineLimits};
 use magis_testkit::sample;
 use std::collections::BTreeSet;
@@ -573,6 +573,34 @@ pub struct KillArgs {
     pub seed: u64,
 }
 
+/// What the engine saves time by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum EnginePart {
+    /// Drafts of what an answer may go on with.
+    Drafts,
+    /// What earlier prompts have computed of a prompt.
+    Reuse,
+    /// Taking sequences out of the context that no call uses.
+    SavingIdle,
+    /// Answering calls of a group side by side.
+    Together,
+}
+
+impl EngineTraceArgs {
+    /// In the engine's words.
+    pub fn limits(&self) -> EngineLimits {
+        let without = |part| self.without.contains(&part);
+        EngineLimits {
+            without: Without {
+                drafts: without(EnginePart::Drafts),
+                reuse: without(EnginePart::Reuse),
+                saving_idle: without(EnginePart::SavingIdle),
+            },
+            ..self.engine.limits()
+        }
+    }
+}
+
 /// `engine`.
 #[derive(Debug, Args)]
 pub struct EngineTraceArgs {
@@ -585,6 +613,9 @@ pub struct EngineTraceArgs {
     /// The llama-server, http://127.0.0.1:8080 say. Without it the engine is measured alone.
     #[arg(long, value_name = "URL")]
     pub peer: Option<String>,
+    /// What the engine is measured without; may be given several times.
+    #[arg(long, value_enum, value_name = "PART")]
+    pub without: Vec<EnginePart>,
     /// Write the run into this file, and measure nothing.
     #[arg(long, value_name = "FILE", conflicts_with = "peer")]
     pub export: Option<PathBuf>,

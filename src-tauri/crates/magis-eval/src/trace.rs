@@ -98,6 +98,16 @@ impl Trace {
         read().with_context(|| format!("reading the trace {}", file.display()))
     }
 
+    /// Returns the trace with each call issued when the one before is answered.
+    #[must_use]
+    pub fn one_by_one(self) -> Self {
+        let calls = self.groups.into_iter().flatten();
+        Self {
+            groups: calls.map(|call| vec![call]).collect(),
+            ..self
+        }
+    }
+
     /// Returns all calls in their order.
     pub fn calls(&self) -> impl Iterator<Item = &TracedCall> {
         self.groups.iter().flatten()

@@ -4,7 +4,7 @@
 mod support;
 
 use magis_core::{Agent, RepoPath};
-use magis_eval::trace::counterpart::of_trace;
+use magis_eval::trace::counterpart::{fewest, of_trace};
 use magis_eval::trace::ours;
 use magis_eval::trace::peer::Peer;
 use magis_eval::trace::report::TraceReport;
@@ -82,6 +82,33 @@ fn fill_in(before: &str) -> FillInRequest {
         stop: Vec::new(),
         other_than: None,
     }
+}
+
+#[tokio::test]
+async fn what_prompts_begin_with_alike_counts_once_among_the_fewest_tokens() {
+    let model = ScriptedModel::new("test");
+    let ask = |text| record("P1", 1000, 900, &chat(text, Constraint::None, 0));
+    let trace = Trace::of(&[
+        ask("one issue"),
+        ask("another"),
+        ask("one issue, again"),
+        ask("another"),
+    ])
+    .unwrap();
+    assert_eq!(trace.clone().one_by_one().groups.len(), 4);
+    let model: Arc<dyn LanguageModel> = Arc::new(model);
+    let ours = ours::replay(&model, &trace, |_, _| ()).await.unwrap();
+    let works = of_trace(model.as_ref(), &trace, &ours.replies).await.unwrap();
+    let of = |index: usize| works.iter().flatten().nth(index).unwrap()[0].prompt.clone();
+    let mut beginnings: Vec<Vec<u32>> = (0..4)
+        .flat_map(|call| {
+            let prompt = of(call);
+            (1..=prompt.len()).map(move |end| prompt[..end].to_vec())
+        })
+        .collect();
+    beginnings.sort();
+    beginnings.dedup();
+    assert_eq!(fewest(&works), beginnings.len() as u64);
 }
 
 #[test]
@@ -211,7 +238,13 @@ async fn replayed(model: ScriptedModel, calls: &[CallRecord], peer: &FakePeer) -
     let works = of_trace(model.as_ref(), &trace, &ours.replies).await?;
     let costs = Peer::find(&peer.url)?.replay(&works, |_, _| ())?;
     let left_out = ours.left_out(&trace);
-    Ok(TraceReport::new(&trace, &ours.costs, Some(&costs), left_out))
+    Ok(TraceReport::new(
+        &trace,
+        &ours.costs,
+        Some(&costs),
+        fewest(&works),
+        left_out,
+    ))
 }
 
 async fn tokens(model: &ScriptedModel, text: &str) -> Vec<u32> {

@@ -7,10 +7,10 @@
 
 use magis_llama::engine::Engine;
 use magis_llm::placement::Loading;
-use magis_llm::protocol::Load;
+use magis_llm::protocol::{Load, Without};
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, GenerateRequest, LlmError, Message, MessageRole, Sampling,
-    ScoreRequest,
+    ScoreRequest, Usage,
 };
 use magis_platform::memory;
 use serde_json::json;
@@ -24,16 +24,34 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 type Figure = fn(&mut Engine, &Arc<AtomicBool>, u32) -> Result<()>;
 
 /// Each with how often it is measured unless that is said; the last with the tokens of the context.
-const FIGURES: [(&str, Figure, u32); 8] = [
+const FIGURES: [(&str, Figure, u32); 9] = [
     ("steps", steps, 3),
     ("summaries", summaries, 3),
     ("attempts", attempts, 3),
+    ("kept", kept, 3),
     ("rewrite", rewrite, 10),
     ("constrained", constrained, 3),
     ("cancel", cancel, 50),
     ("memory", small_calls, 10_000),
     ("peak", peak, 16_384),
 ];
+
+const FILES: [&str; 8] = [
+    include_str!("../src/engine/cache.rs"),
+    include_str!("../src/engine/core.rs"),
+    include_str!("../src/engine/native.rs"),
+    include_str!("../src/engine/generate.rs"),
+    include_str!("../src/engine/prefix_files.rs"),
+    include_str!("../src/engine/thread_tuner.rs"),
+    include_str!("../src/engine/token_edits.rs"),
+    include_str!("../src/engine/constraint.rs"),
+];
+
+const WITHOUT_DRAFTS: Without = Without {
+    drafts: true,
+    reuse: false,
+    saving_idle: false,
+};
 
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -90,17 +108,17 @@ fn steps(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
     Ok(())
 }
 
-/// Eight files are summarised one after the other, and all at once.
+/// Eight files, parts of this crate's own, are summarised one after the other, and all at once.
 fn summaries(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
     for (prompt, answer) in [(150, 80), (600, 80)] {
         let mut times = [Vec::new(), Vec::new()];
-        for round in 0..rounds {
-            let requests = |engine: &Engine, set: u32| -> Vec<ChatRequest> {
+        for round in 0..rounds as usize {
+            let requests = |engine: &Engine, set: usize| -> Vec<ChatRequest> {
                 let summary = |file| {
-                    let code = sized(engine, 1000 * round + 100 * set + file, prompt);
+                    let code = excerpt(engine, file, 2 * round + set, prompt);
                     request(&format!("{code}\nDescribe at length what this file does."), answer)
                 };
-                (0..8).map(summary).collect()
+                FILES.into_iter().map(summary).collect()
             };
             let apart = requests(engine, 0);
             let begun = Instant::now();
@@ -148,9 +166,9 @@ fn rewrite(engine: &mut Engine, _: &Arc<AtomicBool>, times: u32) -> Result<()> {
     let mut ratios = Vec::new();
     for case in 0..times {
         let asked = request(&edit(case), 1600);
-        engine.with_drafts();
+        engine.measure_without(Without::default());
         let (with, drafted) = timed(engine, &asked)?;
-        engine.without_drafts();
+        engine.measure_without(WITHOUT_DRAFTS);
         let (without, plain) = timed(engine, &asked)?;
         let ratio = without.as_secs_f64() / with.as_secs_f64();
         let same = if plain.text == drafted.text {
@@ -197,7 +215,7 @@ fn part(engine: &mut Engine, asked: &ChatRequest, answers: [&str; 2]) -> Result<
 
 /// Answers of a form take as long a token as free ones.
 fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
-    engine.without_drafts();
+    engine.measure_without(WITHOUT_DRAFTS);
     let schema = json!({
         "type": "object",
         "properties": {
@@ -221,6 +239,37 @@ fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<
         }
     }
     ratio("time a token, constrained / free", times);
+    Ok(())
+}
+
+/// A prompt and its answer behind ten other prompts, while those stay in the context and after they have left it.
+fn kept(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
+    let mut seeds = 1..;
+    let mut compute = |engine: &mut Engine, tokens: u32, answer: u32| -> Result<Usage> {
+        let text = sized(engine, seeds.next().unwrap_or(0), tokens);
+        Ok(engine.chat(&request(&text, answer), &mut |_| ())?.usage)
+    };
+    let (mut prompts, mut answers) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
+    engine.measure_without(Without {
+        saving_idle: true,
+        ..Without::default()
+    });
+    for _ in 0..10 {
+        compute(engine, 1000, 1)?;
+    }
+    for (prompts, answers) in prompts.iter_mut().zip(&mut answers) {
+        for _ in 0..rounds {
+            let usage = compute(engine, 600, 64)?;
+            prompts.push(Duration::from_millis(usage.prompt_ms));
+            answers.push(Duration::from_millis(usage.generate_ms));
+        }
+        engine.measure_without(Without::default());
+    }
+    ratio(
+        "a prompt of 600 tokens behind ten of 1,000, these in the context / saved",
+        prompts,
+    );
+    ratio("an answer of 64 tokens, the same", answers);
     Ok(())
 }
 
@@ -347,6 +396,16 @@ fn edit(case: u32) -> String {
          with one change: the value that is added in line {} must be 99. Answer with the code alone.",
         10 + 4 * case
     )
+}
+
+/// Returns part of a file, of about so many tokens, another for each number.
+fn excerpt(engine: &Engine, file: &str, number: usize, tokens: u32) -> String {
+    let lines = file.lines().count();
+    let each = engine.count_tokens(&[file.to_owned()])[0] / lines.max(1) as u32;
+    let wanted = (tokens / each.max(1)) as usize;
+    let begin = number * wanted % lines.saturating_sub(wanted).max(1);
+    let part: Vec<&str> = file.lines().skip(begin).take(wanted).collect();
+    part.join("\n")
 }
 
 /// Returns text of about so many tokens, another for each seed.

@@ -42,7 +42,7 @@ use core::{Core, Step};
 pub use devices::{files as device_files, may_be_used as may_use_devices};
 pub use machine::physical_cores;
 use magis_llm::chat_template::ChatTemplateError;
-use magis_llm::protocol::{Loaded, RequestId, Stats};
+use magis_llm::protocol::{Loaded, RequestId, Stats, Without};
 use magis_llm::{
     ChatReply, ChatRequest, GenerateRequest, LlmError, Message, PromptText, ScoreReply, ScoreRequest, TokenEditReply,
     TokenEditRequest, Urgency, Usage,
@@ -215,16 +215,10 @@ impl Engine {
         std::cell::RefMut::map(self.core.borrow_mut(), |core| &mut core.context)
     }
 
-    /// Computes answers without drafts from now on, to measure what they are worth.
+    /// Goes on without these, to measure what they are worth.
     #[doc(hidden)]
-    pub fn without_drafts(&mut self) {
-        self.core.borrow_mut().drafts = false;
-    }
-
-    /// Computes answers with drafts again.
-    #[doc(hidden)]
-    pub fn with_drafts(&mut self) {
-        self.core.borrow_mut().drafts = true;
+    pub fn measure_without(&mut self, without: Without) {
+        self.core.borrow_mut().without = without;
     }
 
     /// Tells which model is loaded, with which context.

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use link::{Call, Link};
 use magis_llm::memory::KvType;
 use magis_llm::placement::{LARGEST_CONTEXT, Loading, SMALL_BATCH};
-use magis_llm::protocol::{FromWorker, Load, Loaded, RequestId, Stats, ToWorker};
+use magis_llm::protocol::{FromWorker, Load, Loaded, RequestId, Stats, ToWorker, Without};
 use magis_llm::{
     ChatReply, ChatRequest, GenerateRequest, LanguageModel, LlmError, Message, ModelCard, PromptText, ScoreReply,
     ScoreRequest, TokenEditReply, TokenEditRequest, TokenSink, Urgency,
@@ -57,6 +57,7 @@ pub struct LoadRequest {
     pub loading: Option<Loading>,
     /// The folder in which prefixes of this very model are kept for later workers; none: they are lost with the worker.
     pub prefixes: Option<PathBuf>,
+    pub without: Without,
 }
 
 impl LoadRequest {
@@ -72,6 +73,7 @@ impl LoadRequest {
             host_experts: self.host_experts,
             loading: self.loading,
             prefixes: self.prefixes.clone(),
+            without: self.without,
         }
     }
 }

@@ -107,6 +107,19 @@ pub struct Load {
     /// The folder in which prefixes of this very model are kept for later workers; none: they are lost with the worker.
     #[serde(default)]
     pub prefixes: Option<PathBuf>,
+    #[serde(default)]
+    pub without: Without,
+}
+
+/// What the engine does without, so that a measurement shows what it is worth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Without {
+    /// Drafts of what an answer may go on with.
+    pub drafts: bool,
+    /// What earlier prompts have computed of a prompt.
+    pub reuse: bool,
+    /// Taking the sequences out of the context that no call uses.
+    pub saving_idle: bool,
 }
 
 impl Load {
@@ -168,6 +181,9 @@ pub struct Placed {
     /// Layers of these whose experts are in main memory.
     pub host_experts: u32,
     pub loading: Loading,
+    /// Whether the model's own multi-token heads draft.
+    #[serde(default)]
+    pub heads: bool,
     /// Bytes of main memory that were predicted.
     pub main_bytes: u64,
     /// Bytes of the device's memory that were predicted.
@@ -365,6 +381,10 @@ mod tests {
                 threads: Some(2),
                 gpu_layers: Some(0),
                 kv_type: Some(KvType::Q8),
+                without: Without {
+                    drafts: true,
+                    ..Without::default()
+                },
                 ..Load::default()
             },
         });

@@ -215,8 +215,8 @@ impl EngineArgs {
             gpu_layers: self.gpu_layers,
             host_experts: self.host_experts,
             loading: self.weights.map(Into::into),
-            without_prefixes: false,
             manners: self.manners.map(Into::into),
+            ..EngineLimits::default()
         }
     }
 }

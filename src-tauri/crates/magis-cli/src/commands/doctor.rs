@@ -8,7 +8,7 @@ use crate::failure::{Failure, refuse_existing};
 use crate::render::{Tone, bytes, clean, count, span};
 use crate::screen::Screen;
 use crate::status::StatusLine;
-use magis_engine::model::{LoadRequest, Loaded, WorkerModel};
+use magis_engine::model::{KvType, LoadRequest, Loaded, Loading, Placed, WorkerModel};
 use magis_engine::models::{Fit, LibraryError, ModelFile, ModelLibrary, fits};
 use magis_engine::repository::HeadState;
 use magis_engine::sandbox::{Sandbox, SandboxJob, ScratchFolder};
@@ -268,6 +268,7 @@ fn engine(report: &mut Report, model: &ModelFile) -> Result<(), Failure> {
                 loaded.name, loaded.trained_context
             );
             report.ok("engine", &text)?;
+            report.ok("engine", &placed_in_words(loaded.placed))?;
             devices(report, &loaded)
         }
         Ok(Err(error)) => report.problem(
@@ -281,6 +282,30 @@ fn engine(report: &mut Report, model: &ModelFile) -> Result<(), Failure> {
             "take a smaller model, or close other programs",
         ),
     }
+}
+
+/// Says where the weights lie and in which form, and what the context is stored as.
+fn placed_in_words(placed: Placed) -> String {
+    let mut parts = vec![match placed.loading {
+        Loading::Mapped => "weights mapped from the file".to_owned(),
+        Loading::Read => "weights copied in the processor's order".to_owned(),
+    }];
+    if placed.gpu_layers > 0 {
+        parts.push(format!("{} on the device", count(placed.gpu_layers as usize, "layer")));
+    }
+    if placed.host_experts > 0 {
+        let layers = count(placed.host_experts as usize, "layer");
+        parts.push(format!("the experts of {layers} in main memory"));
+    }
+    let kv_type = match placed.kv_type {
+        KvType::F16 => "f16",
+        KvType::Q8 => "q8",
+    };
+    parts.push(format!("keys and values as {kv_type}"));
+    if placed.heads {
+        parts.push("its own heads draft".to_owned());
+    }
+    parts.join(", ")
 }
 
 /// Says what computes beside the processor, and which of the engine's libraries could not be loaded.

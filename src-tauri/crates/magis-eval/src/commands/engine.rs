@@ -1,11 +1,11 @@
 //! `magis-eval engine`: the calls of a recorded run made again, on our engine and on a llama-server that runs beside it.
 
 use super::{load, model_of, open, runtime};
-use crate::args::EngineTraceArgs;
+use crate::args::{EnginePart, EngineTraceArgs};
 use anyhow::{Context as _, Result};
 use magis_core::RunId;
 use magis_engine::DataFolder;
-use magis_eval::trace::counterpart::{Completion, of_trace};
+use magis_eval::trace::counterpart::{Completion, fewest, of_trace};
 use magis_eval::trace::ours::{self, Replayed};
 use magis_eval::trace::peer::Peer;
 use magis_eval::trace::report::TraceReport;
@@ -23,7 +23,10 @@ pub fn engine(args: &EngineTraceArgs) -> Result<ExitCode> {
         fs::write(file, archive(args)?.to_json()?).with_context(|| format!("writing {}", file.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let trace = trace(args)?;
+    let mut trace = trace(args)?;
+    if args.without.contains(&EnginePart::Together) {
+        trace = trace.one_by_one();
+    }
     // Before the model is loaded, so that a wrong address costs nothing.
     let peer = args.peer.as_deref().map(Peer::find).transpose()?;
     let (replayed, works) = runtime()?.block_on(on_our_side(args, &trace))?;
@@ -34,7 +37,8 @@ pub fn engine(args: &EngineTraceArgs) -> Result<ExitCode> {
         }
         None => None,
     };
-    let report = TraceReport::new(&trace, &replayed.costs, costs.as_deref(), replayed.left_out(&trace));
+    let left_out = replayed.left_out(&trace);
+    let report = TraceReport::new(&trace, &replayed.costs, costs.as_deref(), fewest(&works), left_out);
     if args.json {
         println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
@@ -63,7 +67,7 @@ fn archive(args: &EngineTraceArgs) -> Result<RunArchive> {
 async fn on_our_side(args: &EngineTraceArgs, trace: &Trace) -> Result<(Replayed, Vec<Vec<Vec<Completion>>>)> {
     let scratch = tempfile::tempdir().context("making a scratch folder")?;
     let magis = open(scratch.path(), args.engine.models_dir.as_ref())?;
-    let worker = Arc::new(load(&magis, &model_of(&magis, &args.engine), &args.engine.limits()).await?);
+    let worker = Arc::new(load(&magis, &model_of(&magis, &args.engine), &args.limits()).await?);
     let model: Arc<dyn LanguageModel> = worker.clone();
     if model.card().name != trace.model {
         eprintln!(
@@ -73,10 +77,7 @@ async fn on_our_side(args: &EngineTraceArgs, trace: &Trace) -> Result<(Replayed,
         );
     }
     let replayed = ours::replay(&model, trace, |at, cost| tell("ours", trace, at, cost)).await?;
-    let works = match &args.peer {
-        Some(_) => of_trace(model.as_ref(), trace, &replayed.replies).await?,
-        None => Vec::new(),
-    };
+    let works = of_trace(model.as_ref(), trace, &replayed.replies).await?;
     // The peer has the machine for itself.
     worker.shutdown().await;
     Ok((replayed, works))

@@ -55,6 +55,22 @@ pub async fn of_trace(
     Ok(groups)
 }
 
+/// Returns the fewest tokens that can be computed for this work where whatever prompts begin with alike is computed once.
+/// Answers are left out; so a prompt that repeats one counts as if it had not been there.
+pub fn fewest(works: &[Vec<Vec<Completion>>]) -> u64 {
+    let mut prompts: Vec<&[u32]> = works.iter().flatten().flatten().map(|work| &*work.prompt).collect();
+    prompts.sort_unstable();
+    let mut before: &[u32] = &[];
+    let mut tokens = 0;
+    for prompt in prompts {
+        let pairs = before.iter().zip(prompt);
+        let common = pairs.take_while(|(one, other)| one == other).count();
+        tokens += (prompt.len() - common) as u64;
+        before = prompt;
+    }
+    tokens
+}
+
 async fn completions(
     model: &dyn LanguageModel,
     request: &TracedRequest,

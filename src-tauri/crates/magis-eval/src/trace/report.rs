@@ -15,6 +15,8 @@ pub struct TraceReport {
     /// By step, in the order of the trace.
     pub steps: Vec<StepReport>,
     pub all: StepReport,
+    /// The fewest tokens that can be computed where whatever prompts begin with alike is computed once.
+    pub fewest: u64,
     /// The peer's over ours; none without a peer.
     pub peer_to_ours: Option<Ratios>,
     /// Calls that our model could not answer, which neither side was measured with: the step, and why.
@@ -56,7 +58,13 @@ impl SideCost {
 
 impl TraceReport {
     /// Puts the costs of both sides together, group by group as in the trace.
-    pub fn new(trace: &Trace, ours: &[GroupCost], peer: Option<&[GroupCost]>, left_out: Vec<(String, String)>) -> Self {
+    pub fn new(
+        trace: &Trace,
+        ours: &[GroupCost],
+        peer: Option<&[GroupCost]>,
+        fewest: u64,
+        left_out: Vec<(String, String)>,
+    ) -> Self {
         let mut kinds = BTreeMap::new();
         let mut steps: Vec<StepReport> = Vec::new();
         for call in trace.calls() {
@@ -85,6 +93,7 @@ impl TraceReport {
             groups: trace.groups.len(),
             kinds,
             steps,
+            fewest,
             peer_to_ours: all.peer.map(|peer| ratios(peer, all.ours)),
             all,
             left_out,
@@ -133,6 +142,16 @@ impl TraceReport {
         for (step, why) in &self.left_out {
             text += &format!("left out: a call of {step}: {why}\n");
         }
+        let times = |side: SideCost| side.tokens.computed as f64 / self.fewest.max(1) as f64;
+        let ours = times(self.all.ours);
+        text += &format!(
+            "with all that prompts share computed once: {} tokens; ours {ours:.2} times that",
+            self.fewest
+        );
+        if let Some(peer) = self.all.peer {
+            text += &format!(", the peer {:.2}", times(peer));
+        }
+        text += "\n";
         if let Some(ratios) = self.peer_to_ours {
             text += &format!(
                 "peer / ours: time {}, tokens computed {}, tokens generated {}\n",

@@ -240,13 +240,28 @@ impl Cache {
             .filter(is_free)
             .min_by_key(|at| self.kept[*at].worth)?;
         let prompt = self.worth_saving(cheapest);
-        self.is_gone(cheapest);
-        let kept = &mut self.kept[cheapest];
-        kept.empty();
-        self.given_up = self.given_up.max(kept.worth);
-        let sequence = kept.sequence;
-        self.recount();
+        self.given_up = self.given_up.max(self.kept[cheapest].worth);
+        let sequence = self.kept[cheapest].sequence;
+        self.give_up(cheapest);
         Some(Evicted { sequence, prompt })
+    }
+
+    /// Returns a sequence that nobody uses and that holds many cells that are not also of one in use, where there is one.
+    pub fn idle(&self) -> Option<Sequence> {
+        let in_use = self.cells_where(|kept| kept.pinned);
+        let idle = |kept: &&Kept| {
+            let cells = kept.cells.iter().filter(|cell| !in_use.contains(&cell.id));
+            !kept.pinned && cells.count() >= WORTH_SAVING
+        };
+        self.kept.iter().find(idle).map(|kept| kept.sequence)
+    }
+
+    /// Gives up a sequence that nobody uses, whatever the room. The caller saves and removes it.
+    pub fn give_up_idle(&mut self, sequence: Sequence) -> Option<KeptPrompt> {
+        let at = self.kept.iter().position(|kept| kept.sequence == sequence)?;
+        let prompt = self.prompt_of(at);
+        self.give_up(at);
+        prompt
     }
 
     /// Ends the use of a sequence that [`Cache::place`] gave. From now on it may be given up: the sooner, the fewer tokens
@@ -318,8 +333,8 @@ impl Cache {
 
     /// Counts the tokens of a sequence that no other has.
     fn own(&self, at: usize) -> usize {
-        let others = self.kept.iter().enumerate().filter(|(other, _)| *other != at);
-        let others: HashSet<u64> = others.flat_map(|(_, kept)| &kept.cells).map(|cell| cell.id).collect();
+        let sequence = self.kept[at].sequence;
+        let others = self.cells_where(|kept| kept.sequence != sequence);
         let cells = &self.kept[at].cells;
         cells.iter().filter(|cell| !others.contains(&cell.id)).count()
     }
@@ -343,6 +358,12 @@ impl Cache {
             },
             logits: kept.logits.clone().filter(|_| is_whole),
         })
+    }
+
+    fn give_up(&mut self, at: usize) {
+        self.is_gone(at);
+        self.kept[at].empty();
+        self.recount();
     }
 
     /// Enters that the prompt of a sequence is given up.
@@ -438,14 +459,13 @@ impl Cache {
     }
 
     fn recount(&mut self) {
-        let cells: HashSet<u64> = self
-            .kept
-            .iter()
-            .flat_map(|kept| &kept.cells)
-            .map(|cell| cell.id)
-            .collect();
-        let used = cells.len() + self.branched.values().sum::<usize>();
+        let used = self.cells_where(|_| true).len() + self.branched.values().sum::<usize>();
         self.free = self.capacity.saturating_sub(used);
+    }
+
+    fn cells_where(&self, is_wanted: impl Fn(&Kept) -> bool) -> HashSet<u64> {
+        let kept = self.kept.iter().filter(|kept| is_wanted(kept));
+        kept.flat_map(|kept| &kept.cells).map(|cell| cell.id).collect()
     }
 }
 

@@ -5,7 +5,7 @@
 //! [`super::schedule`].
 
 use super::LlamaError;
-use super::cache::{Cache, Evicted, KeptPrompt, Placing};
+use super::cache::{Cache, CellPlacement, Evicted, KeptPrompt, Placing};
 use super::constraint::Constraints;
 use super::machine::Waits;
 use super::native::{CacheKind, Context, DecodeBatch, Output, Sequence, StepError, Token};
@@ -17,7 +17,7 @@ use super::step_costs::StepCosts;
 use super::thread_tuner::ThreadTuner;
 use llama_cpp_2::model::LlamaModel;
 use magis_llm::memory::Sequences;
-use magis_llm::protocol::{Loaded, RequestId, Stats};
+use magis_llm::protocol::{Loaded, RequestId, Stats, Without};
 use magis_llm::{LlmError, NotReused, Urgency};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -40,8 +40,7 @@ pub struct Core {
     pub room_queue: BTreeSet<u64>,
     /// Answers that are being written.
     pub writing: usize,
-    /// Whether they are drafted, where that can be done.
-    pub drafts: bool,
+    pub without: Without,
     pub schedule: Schedule,
     pub step_costs: StepCosts,
     pub model: Arc<LlamaModel>,
@@ -123,7 +122,9 @@ struct SavedSequence {
 }
 
 /// Tokens that have to be saved from being computed for a sequence to be read back.
-const WORTH_READING_BACK: usize = 32;
+const WORTH_READING_BACK: usize = 16;
+/// Rows of a call from which on it pays to take idle sequences out of the context for it.
+const WORTH_SAVING_OTHERS: usize = 64;
 
 impl Core {
     /// Enters work; its ticket is what [`Core::finished`] has it under when it is done.
@@ -210,6 +211,9 @@ impl Core {
 
     /// Finds a place for a prompt and moves there what the cache has of it, or what is saved; none where it has to wait.
     pub fn place(&mut self, prompt: &Rc<[Token]>) -> Option<PromptPlace> {
+        if self.without.reuse {
+            return self.place_anew(prompt);
+        }
         let states = self.snapshots.state_lengths(prompt);
         let reusable = self.cache.reusable(prompt, &states);
         if let Some(saved) = self.saved_sequence(prompt, reusable) {
@@ -244,6 +248,20 @@ impl Core {
             } else {
                 Some(NotReused::NoState)
             },
+        })
+    }
+
+    /// Places a prompt as if nothing were there of it.
+    fn place_anew(&mut self, prompt: &Rc<[Token]>) -> Option<PromptPlace> {
+        let Placing::Ready(CellPlacement { sequence, .. }) = self.cache.place_anew(prompt) else {
+            return None;
+        };
+        self.context.clear(sequence);
+        Some(PromptPlace {
+            sequence,
+            reused: 0,
+            logits: None,
+            not_reused: Some(NotReused::New),
         })
     }
 
@@ -518,6 +536,24 @@ impl Core {
             bytes: bytes?.into(),
             logits: prompt.logits,
         })
+    }
+
+    /// Saves the sequences that nobody uses and takes them out of the context, where so many rows of a call are to be computed that
+    /// it pays: attention looks at the mask of every cell between the first and the last one in use, whoever's it is.
+    pub fn save_idle(&mut self, rows: usize) {
+        let is_worth_it = !self.without.saving_idle
+            && rows >= WORTH_SAVING_OTHERS
+            && self.context.memory() == CacheKind::Attention
+            && self.loaded.placed.gpu_layers == 0;
+        let bytes = self.loaded.cache_bytes / u64::from(self.loaded.context.max(1));
+        while is_worth_it
+            && let Some(sequence) = self.cache.idle()
+            && self.snapshots.has_room_for(self.cache.len(sequence) * bytes as usize)
+        {
+            let prompt = self.cache.give_up_idle(sequence);
+            self.save_sequence(sequence, prompt);
+            self.context.clear(sequence);
+        }
     }
 
     fn make_room(&mut self, cells: usize) {

@@ -155,6 +155,7 @@ async fn answer_group(call: &EngineCall, jobs: Vec<Job>) -> Result<Vec<Answered>
         not_reused: prefilled.usage.not_reused,
         time: prefilled.time,
     };
+    call.core_mut().save_idle(jobs.iter().map(|job| job.most).sum());
     let left = leave_known_texts(call, &prefilled, &jobs, &mut cost).await?;
     let is_alone = jobs.len() == 1 && left.is_empty();
     let mut prepared = Vec::with_capacity(jobs.len());
@@ -303,7 +304,7 @@ async fn write(
     prompt: &Prefilled,
     cost: Cost,
 ) -> Result<Answered, LlamaError> {
-    let mut drafts = call.core().drafts.then(|| Drafts::new(&job.prompt));
+    let mut drafts = (!call.core().without.drafts).then(|| Drafts::new(&job.prompt));
     let mut writer = Writer {
         call,
         is_told: job.number == 0,
