@@ -140,9 +140,9 @@ pub struct ModelArgs {
     /// Threads to compute with. Default: the physical cores.
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
-    /// Whether a copy of the weights is made in the order of the processor's kernels. Default: as is usually faster.
-    #[arg(long, value_name = "BOOL")]
-    pub reorder_weights: Option<bool>,
+    /// How weights come into main memory. Default: what is usually faster for how they are stored.
+    #[arg(long, value_enum, value_name = "HOW")]
+    pub weights: Option<WeightsArg>,
     /// Begin with prefixes that earlier workers kept in the data folder, and keep them. Otherwise each measure begins cold.
     #[arg(long)]
     pub keep_prefixes: bool,
@@ -154,11 +154,30 @@ impl ModelArgs {
         EngineLimits {
             context: self.context,
             threads: self.threads,
-            loading: self
-                .reorder_weights
-                .map(|reorder| if reorder { Loading::Read } else { Loading::Mapped }),
+            loading: self.weights.map(Into::into),
             without_prefixes: !self.keep_prefixes,
             ..EngineLimits::default()
+        }
+    }
+}
+
+/// How weights come into main memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum WeightsArg {
+    /// The pages of the file itself.
+    Mapped,
+    /// A copy in the order of the processor's kernels.
+    Read,
+    /// Both: the pages for prompts, the copy for answers.
+    Both,
+}
+
+impl From<WeightsArg> for Loading {
+    fn from(weights: WeightsArg) -> Self {
+        match weights {
+            WeightsArg::Mapped => Self::Mapped,
+            WeightsArg::Read => Self::Read,
+            WeightsArg::Both => Self::Both,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Measures what the engine makes of calls that belong together, each against the same work done without it:
 //! `cargo run --release -p magis-llama --example figures -- MODEL.gguf [FIGURE [TIMES [WEIGHTS]]]`, where FIGURE is one of the names
-//! below; all unless given; and WEIGHTS is `mapped` or `read`, as a model is loaded.
+//! below; all unless given; and WEIGHTS is `mapped`, `read` or `both`, as a model is loaded.
 //!
 //! Both sides of a ratio are measured in turn, TIMES times, with prompts that the cache does not have. The rest of the machine
 //! should be idle.
@@ -62,7 +62,8 @@ fn main() -> Result<()> {
         None => None,
         Some("mapped") => Some(Loading::Mapped),
         Some("read") => Some(Loading::Read),
-        Some(_) => return Err("weights are mapped or read".into()),
+        Some("both") => Some(Loading::Both),
+        Some(_) => return Err("weights are mapped, read or both".into()),
     };
     for (name, figure, usual) in FIGURES {
         if wanted.as_deref().is_some_and(|wanted| wanted != name) {
@@ -102,6 +103,25 @@ fn steps(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
         times.sort_by(f64::total_cmp);
         println!(
             "  a step of {rows} rows: {:.0} ms (median; {times:.0?})",
+            times[times.len() / 2]
+        );
+    }
+    for rows in [16, 32, 48, 60] {
+        let mut times = Vec::new();
+        for round in 0..rounds {
+            let words: Vec<String> = (0..rows).map(|at| format!("{}", (round + at * 7) % 10)).collect();
+            let ask = ScoreRequest {
+                messages: vec![Message::new(MessageRole::User, format!("{rows} {round}"))],
+                answer_prefix: String::new(),
+                continuations: vec![words.concat()],
+                by_line: false,
+            };
+            let usage = engine.score(&ask)?.usage;
+            times.push(usage.generate_ms as f64);
+        }
+        times.sort_by(f64::total_cmp);
+        println!(
+            "  a text of {rows} rows: {:.0} ms ({times:.0?})",
             times[times.len() / 2]
         );
     }

@@ -20,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let threads = arguments.next().map(|threads| threads.parse()).transpose()?;
     let loading = arguments.next().map(|weights| match weights.as_str() {
         "read" => Loading::Read,
+        "both" => Loading::Both,
         _ => Loading::Mapped,
     });
     let begun = Instant::now();

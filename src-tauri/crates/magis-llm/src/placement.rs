@@ -46,6 +46,8 @@ pub enum Loading {
     Mapped,
     /// Read into memory of the process's own, in the order of the matrix kernels.
     Read,
+    /// Both: prompts are computed with the pages of the file, answers with the copy.
+    Both,
 }
 
 /// Where a model is put.
@@ -248,8 +250,16 @@ impl Way<'_> {
         let with_heads = self.with_heads(without, context, gpu_layers);
         let with_heads = with_heads.filter(|need| self.has_room(*need));
         let need = with_heads.unwrap_or(without);
-        // Copied weights cannot be dropped as pages of a file can, and others need memory, too.
-        let half = self.machine.main / 2;
+        let loading = self.loading(need, gpu_layers);
+        let of_file = if loading == Loading::Both {
+            self.model.reordered
+        } else {
+            0
+        };
+        let need = Need {
+            main: need.main.saturating_add(of_file),
+            ..need
+        };
         Placement {
             context,
             batch: self.batch.min(context),
@@ -257,15 +267,25 @@ impl Way<'_> {
             gpu_layers,
             host_experts,
             heads: with_heads.is_some(),
-            loading: self
-                .wishes
-                .loading
-                .unwrap_or(if self.model.order == WeightOrder::Kernels && need.main <= half {
-                    Loading::Read
-                } else {
-                    Loading::Mapped
-                }),
+            loading,
             need,
+        }
+    }
+
+    /// Returns how the weights of a model with that need come into main memory.
+    fn loading(&self, need: Need, gpu_layers: u32) -> Loading {
+        // Copied weights cannot be dropped as pages of a file can, and others need memory, too.
+        let half = self.machine.main / 2;
+        let in_both = need.main.saturating_add(self.model.reordered);
+        let usual = match self.model.order {
+            WeightOrder::Either if gpu_layers == 0 && in_both <= half => Loading::Both,
+            WeightOrder::Either | WeightOrder::Kernels if need.main <= half => Loading::Read,
+            _ => Loading::Mapped,
+        };
+        // Weights on a device are in its own order.
+        match self.wishes.loading {
+            Some(Loading::Both) if gpu_layers > 0 => Loading::Read,
+            wished => wished.unwrap_or(usual),
         }
     }
 

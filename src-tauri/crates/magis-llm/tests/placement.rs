@@ -334,6 +334,19 @@ fn weights_are_reordered_where_only_that_is_fast_and_much_memory_stays_free() {
 }
 
 #[test]
+fn weights_with_a_kernel_for_either_order_are_there_in_both_where_memory_is_plenty() {
+    if cfg!(not(target_arch = "x86_64")) {
+        return;
+    }
+    let [plenty, enough, little] = [120, 48, 28].map(|free| placed(main_alone(free * GIB), &MOE_35B));
+    let loadings = [plenty, enough, little].map(|placement| placement.loading);
+    assert_eq!(loadings, [Loading::Both, Loading::Read, Loading::Mapped]);
+    assert_eq!(plenty.need.main - enough.need.main, MOE_35B.size().reordered);
+    let on_device = placed(with_device(120 * GIB, 47 * GIB), &MOE_35B);
+    assert_eq!(on_device.loading, Loading::Read);
+}
+
+#[test]
 fn no_header_is_large_enough_to_overflow() {
     let absurd = Model {
         keys: &[

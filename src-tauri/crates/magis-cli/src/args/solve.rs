@@ -172,6 +172,8 @@ pub enum WeightsArg {
     Mapped,
     /// A copy in the order of the processor's kernels: answers are often written faster
     Read,
+    /// Both: the pages for prompts, the copy for answers
+    Both,
 }
 
 impl From<WeightsArg> for Loading {
@@ -179,6 +181,7 @@ impl From<WeightsArg> for Loading {
         match weights {
             WeightsArg::Mapped => Self::Mapped,
             WeightsArg::Read => Self::Read,
+            WeightsArg::Both => Self::Both,
         }
     }
 }

@@ -5,7 +5,7 @@ use super::core::Core;
 use super::devices::{self, DeviceIndex};
 use super::header::Header;
 use super::machine::Waits;
-use super::native::{CacheKind, Context, ContextSize};
+use super::native::{CacheKind, Context, ContextSize, FileOrder};
 use super::prefix_files::PrefixFiles;
 use super::prompt::Tokenizer;
 use super::schedule::Schedule;
@@ -20,7 +20,7 @@ use llama_cpp_2::model::LlamaModel;
 use magis_core::harmless_name;
 use magis_llm::LlmError;
 use magis_llm::memory::{KvType, Sequences};
-use magis_llm::placement::{Machine, OUTPUTS, Placement, SMALLEST_BATCH, place};
+use magis_llm::placement::{Loading, Machine, OUTPUTS, Placement, SMALLEST_BATCH, place};
 use magis_llm::protocol::{Device, Load, Loaded, Placed, Stats, UnusedLibrary};
 use magis_llm::size::ModelSize;
 use magis_platform::memory;
@@ -217,7 +217,8 @@ impl ModelFile<'_> {
             threads: self.threads,
             heads: placement.heads,
         };
-        let context = Context::new(&model, shape, Arc::clone(abort));
+        let file_order = (placement.loading == Loading::Both).then(|| FileOrder::open(self.path));
+        let context = Context::new(&model, shape, file_order.flatten(), Arc::clone(abort));
         let context = context.ok_or_else(|| Unloaded::NoMemory(native::take_errors().join("; ")))?;
         Ok((model, context))
     }
