@@ -110,15 +110,7 @@ impl Engine {
             cache_bytes: size.context().bytes_with(shape.context, placement.kv_type),
             template: tokenizer.template_origin(),
             fills_in: tokenizer.fills_in(),
-            placed: Placed {
-                kv_type: placement.kv_type,
-                gpu_layers: placement.gpu_layers,
-                host_experts: placement.host_experts,
-                loading: placement.loading,
-                heads: context.has_heads(),
-                main_bytes: placement.need.main,
-                device_bytes: placement.need.device,
-            },
+            placed: placed(&placement, context.has_heads()),
             devices: devices.into_iter().map(|(_, device)| device).collect(),
             unused_libraries,
             notes,
@@ -153,6 +145,18 @@ impl Engine {
             core: Rc::new(RefCell::new(core)),
             abort,
         })
+    }
+}
+
+fn placed(placement: &Placement, heads: bool) -> Placed {
+    Placed {
+        kv_type: placement.kv_type,
+        gpu_layers: placement.gpu_layers,
+        host_experts: placement.host_experts,
+        loading: placement.loading,
+        heads,
+        main_bytes: placement.need.main,
+        device_bytes: placement.need.device,
     }
 }
 

@@ -184,8 +184,6 @@ unsafe extern "C" fn see(node: *mut sys::ggml_tensor, _: bool, watch: *mut c_voi
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a failing fixture should stop the test")]
-
     use super::*;
     use crate::engine::Engine;
     use crate::engine::native::{Context, DecodeBatch, Output, Sequence, install_log};
@@ -228,7 +226,7 @@ mod tests {
             loading: Some(Loading::Both),
             ..Load::default()
         };
-        let mut engine = Engine::load(&load, Default::default()).unwrap();
+        let mut engine = Engine::load(&load, std::sync::Arc::default()).unwrap();
         let context = &mut *engine.context_for_tests();
         let few = logits(context, Sequence(0), 20);
         let first = logits(context, Sequence(1), 100);
