@@ -142,7 +142,7 @@ pub struct ModelArgs {
     pub threads: Option<u32>,
     /// How weights come into main memory. Default: what is usually faster for how they are stored.
     #[arg(long, value_enum, value_name = "HOW")]
-    pub weights: Option<WeightsArg>,
+    pub weights: Option<WeightLoadingArg>,
     /// Begin with prefixes that earlier workers kept in the data folder, and keep them. Otherwise each measure begins cold.
     #[arg(long)]
     pub keep_prefixes: bool,
@@ -163,7 +163,7 @@ impl ModelArgs {
 
 /// How weights come into main memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum WeightsArg {
+pub enum WeightLoadingArg {
     /// The pages of the file itself.
     Mapped,
     /// A copy in the order of the processor's kernels.
@@ -172,12 +172,12 @@ pub enum WeightsArg {
     Both,
 }
 
-impl From<WeightsArg> for Loading {
-    fn from(weights: WeightsArg) -> Self {
+impl From<WeightLoadingArg> for Loading {
+    fn from(weights: WeightLoadingArg) -> Self {
         match weights {
-            WeightsArg::Mapped => Self::Mapped,
-            WeightsArg::Read => Self::Read,
-            WeightsArg::Both => Self::Both,
+            WeightLoadingArg::Mapped => Self::Mapped,
+            WeightLoadingArg::Read => Self::Read,
+            WeightLoadingArg::Both => Self::Both,
         }
     }
 }
