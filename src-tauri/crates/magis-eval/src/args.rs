@@ -5,9 +5,12 @@
     reason = "these comments are what --help prints, where backticks would stand as such"
 )]
 
+mod engine;
+
 use clap::{Args, Parser, Subcommand};
+pub use engine::{EnginePart, EngineTraceArgs};
 use magis_core::{MethodPart, WritingMode};
-use magis_engine::model::{Loading, Without};
+use magis_engine::model::Loading;
 use magis_engine::{Effort, EngineLimits};
 use magis_testkit::sample;
 use std::collections::BTreeSet;
@@ -141,8 +144,8 @@ pub struct ModelArgs {
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
     /// How weights come into main memory. Default: what is usually faster for how they are stored.
-    #[arg(long, value_enum, value_name = "HOW")]
-    pub weights: Option<WeightLoadingArg>,
+    #[arg(long, value_name = "mapped|read|both")]
+    pub weights: Option<Loading>,
     /// Begin with prefixes that earlier workers kept in the data folder, and keep them. Otherwise each measure begins cold.
     #[arg(long)]
     pub keep_prefixes: bool,
@@ -154,30 +157,9 @@ impl ModelArgs {
         EngineLimits {
             context: self.context,
             threads: self.threads,
-            loading: self.weights.map(Into::into),
+            loading: self.weights,
             without_prefixes: !self.keep_prefixes,
             ..EngineLimits::default()
-        }
-    }
-}
-
-/// How weights come into main memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum WeightLoadingArg {
-    /// The pages of the file itself.
-    Mapped,
-    /// A copy in the order of the processor's kernels.
-    Read,
-    /// Both: the pages for prompts, the copy for answers.
-    Both,
-}
-
-impl From<WeightLoadingArg> for Loading {
-    fn from(weights: WeightLoadingArg) -> Self {
-        match weights {
-            WeightLoadingArg::Mapped => Self::Mapped,
-            WeightLoadingArg::Read => Self::Read,
-            WeightLoadingArg::Both => Self::Both,
         }
     }
 }
@@ -590,58 +572,4 @@ pub struct KillArgs {
     /// The seed.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-}
-
-/// What the engine saves time by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum EnginePart {
-    /// Drafts of what an answer may go on with.
-    Drafts,
-    /// What earlier prompts have computed of a prompt.
-    Reuse,
-    /// Taking sequences out of the context that no call uses.
-    SavingIdle,
-    /// Answering calls of a group side by side.
-    Together,
-}
-
-impl EngineTraceArgs {
-    /// In the engine's words.
-    pub fn limits(&self) -> EngineLimits {
-        let without = |part| self.without.contains(&part);
-        EngineLimits {
-            without: Without {
-                drafts: without(EnginePart::Drafts),
-                reuse: without(EnginePart::Reuse),
-                saving_idle: without(EnginePart::SavingIdle),
-            },
-            ..self.engine.limits()
-        }
-    }
-}
-
-/// `engine`.
-#[derive(Debug, Args)]
-pub struct EngineTraceArgs {
-    /// The trace: the number of a run in the data folder, or a file that --export or 'magis runs export' wrote.
-    #[arg(long, value_name = "RUN|FILE")]
-    pub trace: String,
-    /// The data folder with the run. Default: that of Magis.
-    #[arg(long, value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
-    /// The llama-server, http://127.0.0.1:8080 say. Without it the engine is measured alone.
-    #[arg(long, value_name = "URL")]
-    pub peer: Option<String>,
-    /// What the engine is measured without; may be given several times.
-    #[arg(long, value_enum, value_name = "PART")]
-    pub without: Vec<EnginePart>,
-    /// Write the run into this file, and measure nothing.
-    #[arg(long, value_name = "FILE", conflicts_with = "peer")]
-    pub export: Option<PathBuf>,
-    /// The engine.
-    #[command(flatten)]
-    pub engine: ModelArgs,
-    /// Print JSON.
-    #[arg(long)]
-    pub json: bool,
 }

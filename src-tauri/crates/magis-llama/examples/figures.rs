@@ -58,13 +58,7 @@ fn main() -> Result<()> {
     let path = PathBuf::from(arguments.next().ok_or("name a GGUF file")?);
     let wanted = arguments.next();
     let times = arguments.next().map(|times| times.parse()).transpose()?;
-    let loading = match arguments.next().as_deref() {
-        None => None,
-        Some("mapped") => Some(Loading::Mapped),
-        Some("read") => Some(Loading::Read),
-        Some("both") => Some(Loading::Both),
-        Some(_) => return Err("weights are mapped, read or both".into()),
-    };
+    let loading = arguments.next().map(|weights| weights.parse::<Loading>()).transpose()?;
     for (name, figure, usual) in FIGURES {
         if wanted.as_deref().is_some_and(|wanted| wanted != name) {
             continue;

@@ -1,4 +1,4 @@
-//! Measures the engine on a model: `cargo run --release --example speed -- MODEL.gguf [THREADS [mapped|read]]`.
+//! Measures the engine on a model: `cargo run --release --example speed -- MODEL.gguf [THREADS [mapped|read|both]]`.
 //!
 //! Prints tokens a second for prompts and generation, the time for scoring forty continuations at once and one by one,
 //! and how long a cancelled call goes on. The numbers hold for a machine that does nothing else.
@@ -18,11 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = PathBuf::from(arguments.next().ok_or("name a GGUF file")?);
     let threads = arguments.next().map(|threads| threads.parse()).transpose()?;
-    let loading = arguments.next().map(|weights| match weights.as_str() {
-        "read" => Loading::Read,
-        "both" => Loading::Both,
-        _ => Loading::Mapped,
-    });
+    let loading = arguments.next().map(|weights| weights.parse::<Loading>()).transpose()?;
     let begun = Instant::now();
     let load = Load {
         loading,

@@ -9,6 +9,7 @@ use crate::size::{ModelSize, WeightOrder};
 use magis_core::text::bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 use thiserror::Error;
 
 /// Free memory, in bytes.
@@ -46,8 +47,27 @@ pub enum Loading {
     Mapped,
     /// Read into memory of the process's own, in the order of the matrix kernels.
     Read,
-    /// Both: prompts are computed with the pages of the file, answers with the copy.
+    /// Both: prompts are computed with the pages of the file, answers with the copy. Never chosen unasked: the file's pages
+    /// count as the process's memory as well.
     Both,
+}
+
+/// A word that names no way of loading weights.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("weights are mapped, read or both, not {0:?}")]
+pub struct UnknownLoading(String);
+
+impl FromStr for Loading {
+    type Err = UnknownLoading;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        match word {
+            "mapped" => Ok(Self::Mapped),
+            "read" => Ok(Self::Read),
+            "both" => Ok(Self::Both),
+            _ => Err(UnknownLoading(word.to_owned())),
+        }
+    }
 }
 
 /// Where a model is put.
@@ -276,11 +296,9 @@ impl Way<'_> {
     fn loading(&self, need: Need, gpu_layers: u32) -> Loading {
         // Copied weights cannot be dropped as pages of a file can, and others need memory, too.
         let half = self.machine.main / 2;
-        let in_both = need.main.saturating_add(self.model.reordered);
         let usual = match self.model.order {
-            WeightOrder::Either if gpu_layers == 0 && in_both <= half => Loading::Both,
-            WeightOrder::Either | WeightOrder::Kernels if need.main <= half => Loading::Read,
-            _ => Loading::Mapped,
+            WeightOrder::Kernels if need.main <= half => Loading::Read,
+            WeightOrder::File | WeightOrder::Kernels => Loading::Mapped,
         };
         // Weights on a device are in its own order.
         match self.wishes.loading {

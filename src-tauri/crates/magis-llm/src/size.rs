@@ -47,8 +47,6 @@ pub enum WeightOrder {
     File,
     /// One of the matrix kernels: the weights are copied while they are read.
     Kernels,
-    /// That of the file for prompts, one of the matrix kernels for answers.
-    Either,
 }
 
 /// What one layer takes, in bytes.
@@ -113,7 +111,7 @@ impl ModelSize {
 
     /// Adds the weights of a further file of the model.
     pub fn add_weights<'a>(&mut self, tensors: impl IntoIterator<Item = TensorSize<'a>>) {
-        let (mut reordered, mut either, mut others) = (0_u64, 0_u64, 0_u64);
+        let (mut reordered, mut others) = (0_u64, 0_u64);
         for TensorSize { name, bytes, storage } in tensors {
             let place = match layer_of(name) {
                 Some(layer) => match self.layers.get_mut(layer).or(self.heads.as_mut()) {
@@ -128,19 +126,15 @@ impl ModelSize {
             if REORDERED.contains(&storage) && (layer_of(name).is_some() || name.starts_with("output.")) {
                 self.reordered = self.reordered.saturating_add(bytes);
             }
-            let order = match storage {
-                EITHER if cfg!(target_arch = "x86_64") => &mut either,
-                _ if REORDERED.contains(&storage) => &mut reordered,
-                _ => &mut others,
+            let order = if REORDERED.contains(&storage) {
+                &mut reordered
+            } else {
+                &mut others
             };
             *order = order.saturating_add(bytes);
         }
-        if reordered.saturating_add(either) > others {
-            self.order = if either > reordered {
-                WeightOrder::Either
-            } else {
-                WeightOrder::Kernels
-            };
+        if reordered > others {
+            self.order = WeightOrder::Kernels;
         }
     }
 
@@ -252,15 +246,12 @@ const STATE_GRAPHS: u64 = 24 << 20;
 const VOCABULARY_ENTRY: u64 = 300;
 
 /// The storage types for which the processor writes answers faster with a copy in another order: on x86 `Q4_0`, `IQ4_NL`,
-/// `MXFP4` and `Q4_K`, on ARM also `Q8_0`, `Q5_K` and `Q6_K`.
+/// `MXFP4` and `Q4_K`, on ARM also `Q8_0`, `Q5_K` and `Q6_K`. For `Q4_K` on x86 there is a choice: in the file's own order prompts are read faster.
 const REORDERED: &[u32] = if cfg!(target_arch = "aarch64") {
     &[2, 8, 12, 13, 14, 20, 39]
 } else {
     &[2, 12, 20, 39]
 };
-
-/// `Q4_K`: on x86 prompts are read faster in the order of the file.
-const EITHER: u32 = 12;
 
 fn layer_of(tensor: &str) -> Option<usize> {
     tensor.strip_prefix("blk.")?.split_once('.')?.0.parse().ok()

@@ -172,7 +172,7 @@ pub enum WeightsArg {
     Mapped,
     /// A copy in the order of the processor's kernels: answers are often written faster
     Read,
-    /// Both: the pages for prompts, the copy for answers
+    /// Both: the pages for prompts, the copy for answers; takes more memory
     Both,
 }
 

@@ -242,26 +242,30 @@ impl Cache {
         let prompt = self.worth_saving(cheapest);
         self.given_up = self.given_up.max(self.kept[cheapest].worth);
         let sequence = self.kept[cheapest].sequence;
-        self.give_up(cheapest);
+        self.give_up(sequence);
         Some(Evicted { sequence, prompt })
     }
 
-    /// Returns a sequence that nobody uses and that holds many cells that are not also of one in use, where there is one.
-    pub fn idle(&self) -> Option<Sequence> {
+    /// Returns the sequences that nobody uses, that hold many cells which are not also of one in use, and whose prompts are
+    /// worth saving.
+    pub fn idle(&self) -> Vec<(Sequence, KeptPrompt)> {
         let in_use = self.cells_where(|kept| kept.pinned);
-        let idle = |kept: &&Kept| {
+        let is_idle = |kept: &Kept| {
             let cells = kept.cells.iter().filter(|cell| !in_use.contains(&cell.id));
             !kept.pinned && cells.count() >= WORTH_SAVING
         };
-        self.kept.iter().find(idle).map(|kept| kept.sequence)
+        let mut prompts = self.worth_keeping();
+        prompts.retain(|(sequence, _)| self.kept.iter().any(|kept| kept.sequence == *sequence && is_idle(kept)));
+        prompts
     }
 
-    /// Gives up a sequence that nobody uses, whatever the room. The caller saves and removes it.
-    pub fn give_up_idle(&mut self, sequence: Sequence) -> Option<KeptPrompt> {
-        let at = self.kept.iter().position(|kept| kept.sequence == sequence)?;
-        let prompt = self.prompt_of(at);
-        self.give_up(at);
-        prompt
+    /// Gives up a sequence, which then holds nothing any more.
+    pub fn give_up(&mut self, sequence: Sequence) {
+        if let Some(at) = self.kept.iter().position(|kept| kept.sequence == sequence) {
+            self.is_gone(at);
+            self.kept[at].empty();
+        }
+        self.recount();
     }
 
     /// Ends the use of a sequence that [`Cache::place`] gave. From now on it may be given up: the sooner, the fewer tokens
@@ -358,12 +362,6 @@ impl Cache {
             },
             logits: kept.logits.clone().filter(|_| is_whole),
         })
-    }
-
-    fn give_up(&mut self, at: usize) {
-        self.is_gone(at);
-        self.kept[at].empty();
-        self.recount();
     }
 
     /// Enters that the prompt of a sequence is given up.

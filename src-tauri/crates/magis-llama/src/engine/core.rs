@@ -4,13 +4,14 @@
 //! What a call asks for in which order is its own business ([`super::call`]); which rows come next is decided by
 //! [`super::schedule`].
 
+mod saving;
+
 use super::LlamaError;
-use super::cache::{Cache, CellPlacement, Evicted, KeptPrompt, Placing};
+use super::cache::{Cache, CellPlacement, Placing};
 use super::constraint::Constraints;
 use super::machine::Waits;
 use super::native::{CacheKind, Context, DecodeBatch, Output, Sequence, StepError, Token};
 use super::prompt::Tokenizer;
-use super::saved::{Extent, Saved};
 use super::schedule::{Demand, Form, Schedule};
 use super::snapshots::Snapshots;
 use super::step_costs::StepCosts;
@@ -115,17 +116,6 @@ pub struct PromptPlace {
     pub not_reused: Option<NotReused>,
 }
 
-/// A saved sequence, and how many of its tokens are of use to a prompt.
-struct SavedSequence {
-    read: Vec<Token>,
-    common: usize,
-}
-
-/// Tokens that have to be saved from being computed for a sequence to be read back.
-const WORTH_READING_BACK: usize = 16;
-/// Rows of a call from which on it pays to take idle sequences out of the context for it.
-const WORTH_SAVING_OTHERS: usize = 64;
-
 impl Core {
     /// Enters work; its ticket is what [`Core::finished`] has it under when it is done.
     pub fn submit(&mut self, call: RequestId, urgency: Urgency, work: PendingWork) -> u64 {
@@ -223,7 +213,9 @@ impl Core {
             return None;
         };
         let (sequence, reused) = (placement.sequence, placement.reused);
-        self.save_sequence(sequence, placement.given_up);
+        if let Some(prompt) = placement.given_up {
+            self.save_sequence(sequence, prompt);
+        }
         let moved = if let Some(from) = placement.shared_from {
             self.context.clear(sequence);
             self.context.share(from, sequence, reused);
@@ -263,19 +255,6 @@ impl Core {
             logits: None,
             not_reused: Some(NotReused::New),
         })
-    }
-
-    /// Keeps one prompt more for later workers; false where nothing is left to keep. To be called while nothing is computed.
-    pub fn keep_one_prompt(&mut self) -> bool {
-        for (sequence, prompt) in self.cache.worth_keeping() {
-            if self.snapshots.is_wanted_in_files(&prompt.read) && !self.is_nearly_kept(&prompt.read) {
-                let read = Rc::clone(&prompt.read);
-                return self
-                    .saved(sequence, prompt)
-                    .is_some_and(|saved| self.snapshots.keep_in_files(&read, &saved));
-            }
-        }
-        self.snapshots.keep_one_in_files()
     }
 
     /// Takes a sequence back to a length, from which it has read so many tokens on, with the recurrent state that it had
@@ -409,158 +388,6 @@ impl Core {
         let drafted = self.context.draft(sequence, token, position, most);
         self.step_costs.drafted(drafted.len(), begun.elapsed());
         drafted
-    }
-
-    /// Saves the state of a sequence where that was asked for.
-    fn save_state(&mut self, sequence: Sequence) {
-        if let Some(read) = self.cache.at_stop(sequence)
-            && !self.snapshots.contains(Extent::State, &read)
-            && let Some(state) = self.context.recurrent_state(sequence)
-        {
-            let saved = Saved {
-                bytes: state.into(),
-                logits: None,
-            };
-            self.snapshots.save(Extent::State, read, saved);
-        }
-    }
-
-    /// Gives a sequence, whose attention holds these tokens at least, the state that was saved behind them.
-    fn restore(&mut self, sequence: Sequence, read: &[Token]) -> bool {
-        let Some(state) = self.snapshots.get(Extent::State, read) else {
-            return false;
-        };
-        self.put_state(sequence, read.len(), &state.bytes)
-    }
-
-    /// Gives a sequence the recurrent state that belongs behind its first tokens, and forgets what it has behind them.
-    fn put_state(&mut self, sequence: Sequence, length: usize, state: &[u8]) -> bool {
-        self.context.set_recurrent_state(sequence, state)
-            && self.context.cut(sequence, length)
-            && self.context.holds(sequence, length)
-    }
-
-    /// Returns the saved sequence from which more of a prompt can be read back than the cache has, where that pays.
-    fn saved_sequence(&self, prompt: &[Token], reusable: usize) -> Option<SavedSequence> {
-        let (read, common) = self.snapshots.best_sequence(prompt)?;
-        let is_whole = common == read.len();
-        let common = match self.context.memory() {
-            CacheKind::Attention => common,
-            // Of windows that have gone on a beginning cannot be had back.
-            CacheKind::SlidingWindow(_) | CacheKind::Recurrent if is_whole => common,
-            CacheKind::SlidingWindow(_) => 0,
-            CacheKind::Recurrent => {
-                let states = self.snapshots.state_lengths(prompt);
-                states.into_iter().filter(|length| *length <= common).max().unwrap_or(0)
-            }
-        };
-        (common >= reusable + WORTH_READING_BACK).then_some(SavedSequence { read, common })
-    }
-
-    /// Places a prompt in a sequence that is read back.
-    fn read_back(&mut self, prompt: &Rc<[Token]>, saved: &SavedSequence) -> Option<PromptPlace> {
-        let Placing::Ready(placement) = self.cache.place_anew(prompt) else {
-            return None;
-        };
-        let sequence = placement.sequence;
-        self.save_sequence(sequence, placement.given_up);
-        self.context.clear(sequence);
-        self.make_room(saved.read.len());
-        let snapshot = self.snapshots.get(Extent::Sequence, &saved.read);
-        let is_set = snapshot
-            .as_ref()
-            .is_some_and(|snapshot| self.context.set_sequence(sequence, &snapshot.bytes));
-        let mut back = 0;
-        let mut logits = None;
-        if let Some(snapshot) = snapshot.filter(|_| is_set) {
-            logits = snapshot.logits.filter(|_| saved.read[..] == prompt[..]);
-            let longest = prompt.len() - usize::from(logits.is_none());
-            let common = saved.common.min(longest);
-            let is_back = if common == saved.read.len() || self.context.memory() == CacheKind::Attention {
-                self.context.cut(sequence, common) && self.context.holds(sequence, common)
-            } else {
-                self.restore(sequence, &prompt[..common])
-            };
-            if is_back {
-                back = common;
-            }
-        }
-        if back == 0 {
-            self.context.clear(sequence);
-            logits = None;
-        }
-        self.cache.append(sequence, &prompt[..back]);
-        if let Some(logits) = &logits {
-            self.cache.end_prompt(sequence, logits);
-        }
-        let is_all = back + 1 >= prompt.len();
-        Some(PromptPlace {
-            sequence,
-            reused: back,
-            logits,
-            not_reused: if back == 0 {
-                placement.not_reused
-            } else {
-                (!is_all).then_some(NotReused::Parted)
-            },
-        })
-    }
-
-    /// Returns whether a saved sequence spares nearly all of the work on a prompt: with attention alone its beginning does.
-    fn is_nearly_kept(&self, prompt: &[Token]) -> bool {
-        let common = self.snapshots.best_sequence(prompt).map_or(0, |(_, common)| common);
-        self.context.memory() == CacheKind::Attention && common + WORTH_READING_BACK > prompt.len()
-    }
-
-    /// Saves what a sequence holds that is about to be given up.
-    fn save_sequence(&mut self, sequence: Sequence, prompt: Option<KeptPrompt>) {
-        if let Some(prompt) = prompt
-            && !self.snapshots.contains(Extent::Sequence, &prompt.read)
-        {
-            let read = prompt.read.to_vec();
-            if let Some(saved) = self.saved(sequence, prompt) {
-                self.snapshots.save(Extent::Sequence, read, saved);
-            }
-        }
-    }
-
-    /// Returns what is to be saved of the prompt that a sequence begins with, without what follows it.
-    fn saved(&mut self, sequence: Sequence, prompt: KeptPrompt) -> Option<Saved> {
-        let read = &prompt.read;
-        let branch = self.free_branches().next()?;
-        self.context.share(sequence, branch, read.len());
-        let is_whole = self.context.holds(branch, read.len()) || self.restore(branch, read);
-        let bytes = is_whole.then(|| self.context.sequence(branch)).flatten();
-        self.context.clear(branch);
-        Some(Saved {
-            bytes: bytes?.into(),
-            logits: prompt.logits,
-        })
-    }
-
-    /// Saves the sequences that nobody uses and takes them out of the context, where so many rows of a call are to be computed that
-    /// it pays: attention looks at the mask of every cell between the first and the last one in use, whoever's it is.
-    pub fn save_idle(&mut self, rows: usize) {
-        let is_worth_it = !self.without.saving_idle
-            && rows >= WORTH_SAVING_OTHERS
-            && self.context.memory() == CacheKind::Attention
-            && self.loaded.placed.gpu_layers == 0;
-        let bytes = self.loaded.cache_bytes / u64::from(self.loaded.context.max(1));
-        while is_worth_it
-            && let Some(sequence) = self.cache.idle()
-            && self.snapshots.has_room_for(self.cache.len(sequence) * bytes as usize)
-        {
-            let prompt = self.cache.give_up_idle(sequence);
-            self.save_sequence(sequence, prompt);
-            self.context.clear(sequence);
-        }
-    }
-
-    fn make_room(&mut self, cells: usize) {
-        while let Some(Evicted { sequence, prompt }) = self.cache.evict_for(cells) {
-            self.save_sequence(sequence, prompt);
-            self.context.clear(sequence);
-        }
     }
 }
 

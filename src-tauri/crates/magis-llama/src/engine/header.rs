@@ -17,6 +17,9 @@ use std::ptr::NonNull;
 /// The header of a GGUF file.
 pub struct Header(NonNull<sys::gguf_context>);
 
+/// Where in a file the weights of each tensor lie.
+pub type TensorPlaces = HashMap<CString, Range<usize>>;
+
 /// More layers or experts than llama.cpp takes: it ends its process where a file states more.
 const MOST_LAYERS: u64 = 512;
 const MOST_EXPERTS: u64 = 1024;
@@ -93,7 +96,7 @@ impl Header {
     }
 
     /// Returns where in the file the weights of each tensor lie.
-    pub fn places(&self) -> HashMap<CString, Range<usize>> {
+    pub fn places(&self) -> TensorPlaces {
         let file = self.0.as_ptr();
         // SAFETY: the file is open.
         let (count, data) = unsafe { (sys::gguf_get_n_tensors(file), sys::gguf_get_data_offset(file)) };

@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::core::Core;
 use super::devices::{self, DeviceIndex};
-use super::header::Header;
+use super::header::{Header, TensorPlaces};
 use super::machine::Waits;
 use super::native::{CacheKind, Context, ContextSize, FileOrder};
 use super::prefix_files::PrefixFiles;
@@ -63,6 +63,7 @@ impl Engine {
         })?;
         let size = header.architecture().map(|architecture| header.size(&architecture));
         let size = size.map_err(refused)?;
+        let places = header.places();
         drop(header);
         let (devices, unused_libraries) = devices(load.gpu_layers);
         let device = devices
@@ -75,6 +76,7 @@ impl Engine {
         let file = ModelFile {
             path: &load.path,
             size: &size,
+            places: &places,
             device: device.map(|(index, _)| *index),
             threads: load
                 .threads
@@ -179,6 +181,7 @@ fn prefix_files(load: &Load, kv_type: KvType) -> Option<PrefixFiles> {
 struct ModelFile<'a> {
     path: &'a Path,
     size: &'a ModelSize,
+    places: &'a TensorPlaces,
     device: Option<DeviceIndex>,
     threads: u32,
 }
@@ -221,7 +224,7 @@ impl ModelFile<'_> {
             threads: self.threads,
             heads: placement.heads,
         };
-        let file_order = (placement.loading == Loading::Both).then(|| FileOrder::open(self.path));
+        let file_order = (placement.loading == Loading::Both).then(|| FileOrder::open(self.path, self.places));
         let context = Context::new(&model, shape, file_order.flatten(), Arc::clone(abort));
         let context = context.ok_or_else(|| Unloaded::NoMemory(native::take_errors().join("; ")))?;
         Ok((model, context))

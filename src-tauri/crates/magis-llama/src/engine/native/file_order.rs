@@ -5,13 +5,12 @@
 //! many rows the tensors of the copy are told, until its end, that they lie in the mapped file. Which tensors these are is
 //! seen in the graphs of the first steps.
 
-use super::super::header::Header;
+use super::super::header::TensorPlaces;
 use llama_cpp_sys_2 as sys;
 use memmap2::Mmap;
-use std::collections::{BTreeSet, HashMap};
-use std::ffi::{CStr, CString, c_void};
+use std::collections::BTreeSet;
+use std::ffi::{CStr, c_void};
 use std::fs::File;
-use std::ops::Range;
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
@@ -25,7 +24,7 @@ const REPACKED: &CStr = c"CPU_REPACK";
 pub struct FileOrder {
     watch: Box<Mutex<Watch>>,
     tensors: Vec<Tensor>,
-    places: HashMap<CString, Range<usize>>,
+    places: TensorPlaces,
     // Freed before what it lies over.
     buffer: FileBuffer,
     map: Mmap,
@@ -59,8 +58,7 @@ struct FileBuffer(NonNull<sys::ggml_backend_buffer>);
 
 impl FileOrder {
     /// Maps a model file. None where that cannot be done: without it all works, only prompts take longer.
-    pub fn open(path: &Path) -> Option<Self> {
-        let places = Header::read(path)?.places();
+    pub fn open(path: &Path, places: &TensorPlaces) -> Option<Self> {
         let file = File::open(path).ok()?;
         // SAFETY: as with every mapped model the file is not to change while it is used; llama.cpp maps it in the same way.
         let map = unsafe { Mmap::map(&file) }.ok()?;
@@ -75,7 +73,7 @@ impl FileOrder {
         Some(Self {
             watch: Box::default(),
             tensors: Vec::new(),
-            places,
+            places: places.clone(),
             buffer,
             map,
         })
@@ -245,6 +243,6 @@ mod tests {
 
     #[test]
     fn a_file_that_is_gone_is_not_mapped() {
-        assert!(FileOrder::open(Path::new("no such file")).is_none());
+        assert!(FileOrder::open(Path::new("no such file"), &TensorPlaces::default()).is_none());
     }
 }
