@@ -13,16 +13,16 @@ use super::step_costs::{SIZES, StepCosts};
 use std::collections::HashMap;
 
 /// Tokens that have to be alike before a draft goes on as the text did there.
-const ALIKE: usize = 3;
+const ALIKE: usize = 2;
 /// The places of one such run that are looked at, from the last one back.
 const PLACES: usize = 256;
 /// Tokens up to which it matters how much more is alike.
 const LOOK_BACK: usize = 64;
 /// From how many tokens alike on the next token is held for as likely as with more.
-const GRADES: [usize; 4] = [6, 12, 24, usize::MAX];
+const GRADES: [usize; 5] = [3, 6, 12, 24, usize::MAX];
 /// How likely a draft goes on as it did, by grade, before anything was compared: in new text a few tokens alike say little. And for
 /// how many comparisons that counts.
-const EXPECTED: [f64; 4] = [0.3, 0.6, 0.8, 0.95];
+const EXPECTED: [f64; 5] = [0.15, 0.3, 0.6, 0.8, 0.95];
 const WEIGHT: f64 = 4.0;
 /// What becomes of earlier comparisons with each one.
 const FORGETTING: f64 = 0.95;
@@ -280,10 +280,11 @@ mod tests {
         assert_eq!(next(&drafts, 0.1, 3), [46, 47, 48]);
         assert_eq!(next(&drafts, 0.1, 0), [0; 0]);
         assert_eq!(
-            next(&after(0..100, [1, 2]), 0.1, 60),
+            next(&after(0..100, [1, 2]), 0.2, 60),
             [0; 0],
             "two tokens alike may be chance"
         );
+        assert_eq!(next(&after(0..100, [1, 2]), 0.1, 60), [3], "that costs next to nothing");
         assert_eq!(next(&after([], []), 0.1, 60), [0; 0]);
     }
 
