@@ -144,7 +144,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,
     /// How weights come into main memory. Default: what is usually faster for how they are stored.
-    #[arg(long, value_name = "mapped|read|both")]
+    #[arg(long, value_name = "mapped|read")]
     pub weights: Option<Loading>,
     /// Begin with prefixes that earlier workers kept in the data folder, and keep them. Otherwise each measure begins cold.
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! Measures what the engine makes of calls that belong together, each against the same work done without it:
-//! `cargo run --release -p magis-llama --example figures -- MODEL.gguf [FIGURE [TIMES [WEIGHTS]]]`, where FIGURE is one of the names
-//! below; all unless given; and WEIGHTS is `mapped`, `read` or `both`, as a model is loaded.
+//! `cargo run --release -p magis-llama --example figures -- MODEL.gguf [FIGURE [TIMES [WEIGHTS [plain]]]]`, where FIGURE is one of the
+//! names below; all unless given; WEIGHTS is `mapped` or `read`, as a model is loaded; and with `plain` llama.cpp's kernels are
+//! used alone.
 //!
 //! Both sides of a ratio are measured in turn, TIMES times, with prompts that the cache does not have. The rest of the machine
 //! should be idle.
@@ -10,7 +11,7 @@ use magis_llm::placement::Loading;
 use magis_llm::protocol::{Load, Without};
 use magis_llm::{
     ChatReply, ChatRequest, Constraint, FinishReason, GenerateRequest, LlmError, Message, MessageRole, Sampling,
-    ScoreRequest, Usage,
+    ScoreRequest, ToolChoice, ToolDeclaration, Tools,
 };
 use magis_platform::memory;
 use serde_json::json;
@@ -24,11 +25,10 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 type Figure = fn(&mut Engine, &Arc<AtomicBool>, u32) -> Result<()>;
 
 /// Each with how often it is measured unless that is said; the last with the tokens of the context.
-const FIGURES: [(&str, Figure, u32); 9] = [
+const FIGURES: [(&str, Figure, u32); 8] = [
     ("steps", steps, 3),
     ("summaries", summaries, 3),
     ("attempts", attempts, 3),
-    ("kept", kept, 3),
     ("rewrite", rewrite, 10),
     ("constrained", constrained, 3),
     ("cancel", cancel, 50),
@@ -50,7 +50,7 @@ const FILES: [&str; 8] = [
 const WITHOUT_DRAFTS: Without = Without {
     drafts: true,
     reuse: false,
-    saving_idle: false,
+    kernels: false,
 };
 
 fn main() -> Result<()> {
@@ -59,6 +59,7 @@ fn main() -> Result<()> {
     let wanted = arguments.next();
     let times = arguments.next().map(|times| times.parse()).transpose()?;
     let loading = arguments.next().map(|weights| weights.parse::<Loading>()).transpose()?;
+    let kernels = arguments.next().is_some_and(|word| word == "plain");
     for (name, figure, usual) in FIGURES {
         if wanted.as_deref().is_some_and(|wanted| wanted != name) {
             continue;
@@ -68,6 +69,10 @@ fn main() -> Result<()> {
             path: path.clone(),
             most_context: Some(times.filter(|_| name == "peak").unwrap_or(16_384)),
             loading,
+            without: Without {
+                kernels,
+                ..Without::default()
+            },
             ..Load::default()
         };
         let mut engine = Engine::load(&load, Arc::clone(&abort))?;
@@ -227,7 +232,7 @@ fn part(engine: &mut Engine, asked: &ChatRequest, answers: [&str; 2]) -> Result<
     Ok(())
 }
 
-/// Answers of a form take as long a token as free ones.
+/// Answers of a form and calls of a tool take as long a token as free answers.
 fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
     engine.measure_without(WITHOUT_DRAFTS);
     let schema = json!({
@@ -238,7 +243,15 @@ fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<
         "required": ["thoughts"],
         "additionalProperties": false,
     });
-    let mut times = [Vec::new(), Vec::new()];
+    let tools = Tools {
+        declared: vec![ToolDeclaration {
+            name: "write_down".to_owned(),
+            description: "Writes thoughts down.".to_owned(),
+            parameters: schema.clone(),
+        }],
+        choice: ToolChoice::Required,
+    };
+    let mut times = [Vec::new(), Vec::new(), Vec::new()];
     for round in 0..rounds {
         let text = format!("{round}. Tell me at length how a parser works, as JSON with one field, thoughts.");
         let free = request(&text, 90);
@@ -246,44 +259,19 @@ fn constrained(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<
             constraint: Constraint::JsonSchema(schema.clone()),
             ..free.clone()
         };
-        for (times, request) in times.iter_mut().zip([bound, free]) {
+        let call = ChatRequest {
+            tools: tools.clone(),
+            ..free.clone()
+        };
+        for (times, request) in times.iter_mut().zip([bound, call, free]) {
             let usage = engine.chat(&request, &mut |_| ())?.usage;
             let each = usage.generate_ms as f64 / f64::from(usage.generated_tokens.max(1));
             times.push(Duration::from_secs_f64(each / 1000.0));
         }
     }
-    ratio("time a token, constrained / free", times);
-    Ok(())
-}
-
-/// A prompt and its answer behind ten other prompts, while those stay in the context and after they have left it.
-fn kept(engine: &mut Engine, _: &Arc<AtomicBool>, rounds: u32) -> Result<()> {
-    let mut seeds = 1..;
-    let mut compute = |engine: &mut Engine, tokens: u32, answer: u32| -> Result<Usage> {
-        let text = sized(engine, seeds.next().unwrap_or(0), tokens);
-        Ok(engine.chat(&request(&text, answer), &mut |_| ())?.usage)
-    };
-    let (mut prompts, mut answers) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
-    engine.measure_without(Without {
-        saving_idle: true,
-        ..Without::default()
-    });
-    for _ in 0..10 {
-        compute(engine, 1000, 1)?;
-    }
-    for (prompts, answers) in prompts.iter_mut().zip(&mut answers) {
-        for _ in 0..rounds {
-            let usage = compute(engine, 600, 64)?;
-            prompts.push(Duration::from_millis(usage.prompt_ms));
-            answers.push(Duration::from_millis(usage.generate_ms));
-        }
-        engine.measure_without(Without::default());
-    }
-    ratio(
-        "a prompt of 600 tokens behind ten of 1,000, these in the context / saved",
-        prompts,
-    );
-    ratio("an answer of 64 tokens, the same", answers);
+    let [bound, call, free] = times;
+    ratio("time a token, constrained / free", [bound, free.clone()]);
+    ratio("time a token, tool call / free", [call, free]);
     Ok(())
 }
 

@@ -47,14 +47,11 @@ pub enum Loading {
     Mapped,
     /// Read into memory of the process's own, in the order of the matrix kernels.
     Read,
-    /// Both: prompts are computed with the pages of the file, answers with the copy. Never chosen unasked: the file's pages
-    /// count as the process's memory as well.
-    Both,
 }
 
 /// A word that names no way of loading weights.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("weights are mapped, read or both, not {0:?}")]
+#[error("weights are mapped or read, not {0:?}")]
 pub struct UnknownLoading(String);
 
 impl FromStr for Loading {
@@ -64,7 +61,6 @@ impl FromStr for Loading {
         match word {
             "mapped" => Ok(Self::Mapped),
             "read" => Ok(Self::Read),
-            "both" => Ok(Self::Both),
             _ => Err(UnknownLoading(word.to_owned())),
         }
     }
@@ -270,16 +266,6 @@ impl Way<'_> {
         let with_heads = self.with_heads(without, context, gpu_layers);
         let with_heads = with_heads.filter(|need| self.has_room(*need));
         let need = with_heads.unwrap_or(without);
-        let loading = self.loading(need, gpu_layers);
-        let of_file = if loading == Loading::Both {
-            self.model.reordered
-        } else {
-            0
-        };
-        let need = Need {
-            main: need.main.saturating_add(of_file),
-            ..need
-        };
         Placement {
             context,
             batch: self.batch.min(context),
@@ -287,24 +273,20 @@ impl Way<'_> {
             gpu_layers,
             host_experts,
             heads: with_heads.is_some(),
-            loading,
+            loading: self.loading(need),
             need,
         }
     }
 
     /// Returns how the weights of a model with that need come into main memory.
-    fn loading(&self, need: Need, gpu_layers: u32) -> Loading {
+    fn loading(&self, need: Need) -> Loading {
         // Copied weights cannot be dropped as pages of a file can, and others need memory, too.
         let half = self.machine.main / 2;
         let usual = match self.model.order {
             WeightOrder::Kernels if need.main <= half => Loading::Read,
             WeightOrder::File | WeightOrder::Kernels => Loading::Mapped,
         };
-        // Weights on a device are in its own order.
-        match self.wishes.loading {
-            Some(Loading::Both) if gpu_layers > 0 => Loading::Read,
-            wished => wished.unwrap_or(usual),
-        }
+        self.wishes.loading.unwrap_or(usual)
     }
 
     /// Returns how many layers go to the device, and of how many the experts stay in main memory.

@@ -118,8 +118,8 @@ pub struct Without {
     pub drafts: bool,
     /// What earlier prompts have computed of a prompt.
     pub reuse: bool,
-    /// Taking the sequences out of the context that no call uses.
-    pub saving_idle: bool,
+    /// The engine's own kernels.
+    pub kernels: bool,
 }
 
 impl Load {

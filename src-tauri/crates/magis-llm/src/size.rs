@@ -32,8 +32,6 @@ pub struct ModelSize {
     pub output: u64,
     /// The order in which the processor computes fastest with most of the weights.
     pub order: WeightOrder,
-    /// Bytes of the weights that a copy in the order of the matrix kernels is made of.
-    pub reordered: u64,
     pub widths: Widths,
     /// The context it was trained on, in tokens.
     pub trained_context: u32,
@@ -123,9 +121,6 @@ impl ModelSize {
                 None => &mut self.input,
             };
             *place = place.saturating_add(bytes);
-            if REORDERED.contains(&storage) && (layer_of(name).is_some() || name.starts_with("output.")) {
-                self.reordered = self.reordered.saturating_add(bytes);
-            }
             let order = if REORDERED.contains(&storage) {
                 &mut reordered
             } else {
@@ -245,12 +240,12 @@ const STATE_GRAPHS: u64 = 24 << 20;
 /// Bytes of an entry of the vocabulary, in the tables of the tokenizer.
 const VOCABULARY_ENTRY: u64 = 300;
 
-/// The storage types for which the processor writes answers faster with a copy in another order: on x86 `Q4_0`, `IQ4_NL`,
-/// `MXFP4` and `Q4_K`, on ARM also `Q8_0`, `Q5_K` and `Q6_K`. For `Q4_K` on x86 there is a choice: in the file's own order prompts are read faster.
+/// The storage types for which the processor writes answers faster with a copy in another order: `Q4_0`, `IQ4_NL` and `MXFP4`,
+/// on ARM also `Q4_K`, `Q8_0`, `Q5_K` and `Q6_K`. On x86 the engine's own kernels read K-quants as they lie in the file.
 const REORDERED: &[u32] = if cfg!(target_arch = "aarch64") {
     &[2, 8, 12, 13, 14, 20, 39]
 } else {
-    &[2, 12, 20, 39]
+    &[2, 20, 39]
 };
 
 fn layer_of(tensor: &str) -> Option<usize> {

@@ -334,24 +334,6 @@ fn weights_are_reordered_where_only_that_is_fast_and_much_memory_stays_free() {
 }
 
 #[test]
-fn weights_in_both_orders_are_asked_for_and_counted() {
-    let model = MOE_35B.size();
-    let with = |loading, machine| {
-        let wishes = Wishes {
-            loading,
-            ..Wishes::default()
-        };
-        place(machine, &model, &wishes).unwrap()
-    };
-    let machine = main_alone(120 * GIB);
-    let [usual, both] = [None, Some(Loading::Both)].map(|loading| with(loading, machine));
-    assert_eq!((usual.loading, both.loading), (Loading::Read, Loading::Both));
-    assert_eq!(both.need.main - usual.need.main, model.reordered);
-    let on_device = with(Some(Loading::Both), with_device(120 * GIB, 47 * GIB));
-    assert_eq!(on_device.loading, Loading::Read);
-}
-
-#[test]
 fn no_header_is_large_enough_to_overflow() {
     let absurd = Model {
         keys: &[

@@ -27,23 +27,9 @@ pub struct Tensor {
     pub name: String,
     /// Its dimensions, the fastest first.
     pub shape: Vec<u64>,
-    /// The values; fewer than the dimensions say, where only the header is of interest.
+    /// The values, of 32 bits each; fewer than the dimensions say, where only the header is of interest.
     pub values: Vec<f32>,
-    pub storage: Storage,
 }
-
-/// How the values of a tensor are stored.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Storage {
-    /// 32 bits each.
-    #[default]
-    F32,
-    /// ggml's `Q4_0`: blocks of 32 values with 4 bits each, and a scale of 16 bits.
-    Q4,
-}
-
-/// Values of a block of [`Storage::Q4`].
-const BLOCK: usize = 32;
 
 impl Tensor {
     /// Returns a tensor that is only stated, without its values.
@@ -52,53 +38,7 @@ impl Tensor {
             name: name.to_owned(),
             shape: shape.to_vec(),
             values: Vec::new(),
-            storage: Storage::F32,
         }
-    }
-
-    /// Returns the bytes that its dimensions say it has.
-    fn size(&self) -> u64 {
-        let values = self.shape.iter().fold(1_u64, |all, size| all.wrapping_mul(*size));
-        match self.storage {
-            Storage::F32 => values.wrapping_mul(4),
-            Storage::Q4 => values / BLOCK as u64 * 18,
-        }
-    }
-
-    /// Returns its bytes in the file.
-    fn bytes(&self) -> Vec<u8> {
-        match self.storage {
-            Storage::F32 => self.values.iter().flat_map(|value| value.to_le_bytes()).collect(),
-            Storage::Q4 => self.values.chunks(BLOCK).flat_map(block).collect(),
-        }
-    }
-}
-
-/// Stores a block in 4 bits a value.
-fn block(values: &[f32]) -> Vec<u8> {
-    let largest = values
-        .iter()
-        .copied()
-        .max_by(|one, other| one.abs().total_cmp(&other.abs()));
-    let scale = largest.unwrap_or(0.0) / -8.0;
-    let quant = |value: &f32| {
-        let steps = if scale == 0.0 { 0.0 } else { value / scale };
-        (steps + 8.5).clamp(0.0, 15.0) as u8
-    };
-    let (low, high) = values.split_at(BLOCK / 2);
-    let mut out = half(scale).to_le_bytes().to_vec();
-    out.extend(low.iter().zip(high).map(|(low, high)| quant(low) | quant(high) << 4));
-    out
-}
-
-/// Rounds a number to 16 bits; what is too small becomes 0.
-fn half(number: f32) -> u16 {
-    let bits = number.to_bits();
-    let sign = (bits >> 16 & 0x8000) as u16;
-    // The exponents of both forms are 112 apart.
-    match (bits >> 23 & 0xff).checked_sub(112) {
-        Some(exponent @ 1..=30) => sign | (exponent as u16) << 10 | (bits >> 13 & 0x3ff) as u16,
-        _ => sign,
     }
 }
 
@@ -157,16 +97,6 @@ impl Gguf {
         self
     }
 
-    /// With the matrices of its layers stored in 4 bits a value.
-    #[must_use]
-    pub fn in_4_bits(mut self) -> Self {
-        let of_layers = |tensor: &&mut Tensor| tensor.name.starts_with("blk.") && tensor.shape.len() == 2;
-        for tensor in self.tensors.iter_mut().filter(of_layers) {
-            tensor.storage = Storage::Q4;
-        }
-        self
-    }
-
     /// Leaves out a metadata key.
     #[must_use]
     pub fn without(mut self, key: &str) -> Self {
@@ -189,13 +119,10 @@ impl Gguf {
             put_text(&mut out, &tensor.name);
             out.extend((tensor.shape.len() as u32).to_le_bytes());
             out.extend(tensor.shape.iter().flat_map(|size| size.to_le_bytes()));
-            let storage: u32 = match tensor.storage {
-                Storage::F32 => 0,
-                Storage::Q4 => 2,
-            };
-            out.extend(storage.to_le_bytes());
+            out.extend(0_u32.to_le_bytes());
             out.extend(offset.to_le_bytes());
-            offset = offset.wrapping_add(tensor.size()).wrapping_add(ALIGNMENT - 1) & !(ALIGNMENT - 1);
+            let bytes = tensor.shape.iter().fold(4_u64, |all, size| all.wrapping_mul(*size));
+            offset = offset.wrapping_add(bytes).wrapping_add(ALIGNMENT - 1) & !(ALIGNMENT - 1);
         }
         out
     }
@@ -205,7 +132,7 @@ impl Gguf {
         let mut out = self.header();
         for tensor in &self.tensors {
             out.resize(out.len().next_multiple_of(ALIGNMENT as usize), 0);
-            out.extend(tensor.bytes());
+            out.extend(tensor.values.iter().flat_map(|value| value.to_le_bytes()));
         }
         out
     }

@@ -168,12 +168,10 @@ impl From<KvTypeArg> for KvType {
 /// How weights come into main memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum WeightsArg {
-    /// The pages of the file itself: prompts are often read faster
+    /// The pages of the file itself, which the system can drop
     Mapped,
-    /// A copy in the order of the processor's kernels: answers are often written faster
+    /// A copy in the order of llama.cpp's kernels, where it has some
     Read,
-    /// Both: the pages for prompts, the copy for answers; takes more memory
-    Both,
 }
 
 impl From<WeightsArg> for Loading {
@@ -181,7 +179,6 @@ impl From<WeightsArg> for Loading {
         match weights {
             WeightsArg::Mapped => Self::Mapped,
             WeightsArg::Read => Self::Read,
-            WeightsArg::Both => Self::Both,
         }
     }
 }

@@ -289,7 +289,6 @@ fn placed_in_words(placed: Placed) -> String {
     let mut parts = vec![match placed.loading {
         Loading::Mapped => "weights mapped from the file".to_owned(),
         Loading::Read => "weights copied in the processor's order".to_owned(),
-        Loading::Both => "weights mapped from the file for prompts, and copied in the processor's order".to_owned(),
     }];
     if placed.gpu_layers > 0 {
         parts.push(format!("{} on the device", count(placed.gpu_layers as usize, "layer")));

@@ -40,7 +40,7 @@ impl EngineTraceArgs {
             without: Without {
                 drafts: without(EnginePart::Drafts),
                 reuse: without(EnginePart::Reuse),
-                saving_idle: without(EnginePart::SavingIdle),
+                kernels: without(EnginePart::Kernels),
             },
             ..self.engine.limits()
         }
@@ -54,8 +54,8 @@ pub enum EnginePart {
     Drafts,
     /// What earlier prompts have computed of a prompt.
     Reuse,
-    /// Taking sequences out of the context that no call uses.
-    SavingIdle,
+    /// The engine's own kernels, instead of llama.cpp's.
+    Kernels,
     /// Answering calls of a group side by side.
     Together,
 }

@@ -246,21 +246,8 @@ impl Cache {
         Some(Evicted { sequence, prompt })
     }
 
-    /// Returns the sequences that nobody uses, that hold many cells which are not also of one in use, and whose prompts are
-    /// worth saving.
-    pub fn idle(&self) -> Vec<(Sequence, KeptPrompt)> {
-        let in_use = self.cells_where(|kept| kept.pinned);
-        let is_idle = |kept: &Kept| {
-            let cells = kept.cells.iter().filter(|cell| !in_use.contains(&cell.id));
-            !kept.pinned && cells.count() >= WORTH_SAVING
-        };
-        let mut prompts = self.worth_keeping();
-        prompts.retain(|(sequence, _)| self.kept.iter().any(|kept| kept.sequence == *sequence && is_idle(kept)));
-        prompts
-    }
-
     /// Gives up a sequence, which then holds nothing any more.
-    pub fn give_up(&mut self, sequence: Sequence) {
+    fn give_up(&mut self, sequence: Sequence) {
         if let Some(at) = self.kept.iter().position(|kept| kept.sequence == sequence) {
             self.is_gone(at);
             self.kept[at].empty();

@@ -139,7 +139,6 @@ impl EngineCall {
             not_reused: placed.not_reused,
             ..Usage::default()
         };
-        self.core_mut().save_idle(prompt.len() - placed.reused);
         let (logits, time) = match placed.logits {
             Some(logits) => (logits, Duration::ZERO),
             None => {

@@ -155,7 +155,6 @@ async fn answer_group(call: &EngineCall, jobs: Vec<Job>) -> Result<Vec<Answered>
         not_reused: prefilled.usage.not_reused,
         time: prefilled.time,
     };
-    call.core_mut().save_idle(jobs.iter().map(|job| job.most).sum());
     let left = leave_known_texts(call, &prefilled, &jobs, &mut cost).await?;
     let is_alone = jobs.len() == 1 && left.is_empty();
     let mut prepared = Vec::with_capacity(jobs.len());

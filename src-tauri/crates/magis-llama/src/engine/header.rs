@@ -8,17 +8,12 @@ use llama_cpp_sys_2 as sys;
 use magis_core::harmless_name;
 use magis_llm::memory::Metadata;
 use magis_llm::size::{ModelSize, TensorSize};
-use std::collections::HashMap;
 use std::ffi::{CStr, CString};
-use std::ops::Range;
 use std::path::Path;
 use std::ptr::NonNull;
 
 /// The header of a GGUF file.
 pub struct Header(NonNull<sys::gguf_context>);
-
-/// Where in a file the weights of each tensor lie.
-pub type TensorPlaces = HashMap<CString, Range<usize>>;
 
 /// More layers or experts than llama.cpp takes: it ends its process where a file states more.
 const MOST_LAYERS: u64 = 512;
@@ -93,25 +88,6 @@ impl Header {
             u32::try_from(vocabulary).unwrap_or(u32::MAX),
             tensors,
         )
-    }
-
-    /// Returns where in the file the weights of each tensor lie.
-    pub fn places(&self) -> TensorPlaces {
-        let file = self.0.as_ptr();
-        // SAFETY: the file is open.
-        let (count, data) = unsafe { (sys::gguf_get_n_tensors(file), sys::gguf_get_data_offset(file)) };
-        let place = |id| {
-            // SAFETY: the file is open and has `count` tensors; a name ends with NUL and lives as long as the file.
-            unsafe {
-                let begin = data.checked_add(sys::gguf_get_tensor_offset(file, id))?;
-                let end = begin.checked_add(sys::gguf_get_tensor_size(file, id))?;
-                Some((
-                    CStr::from_ptr(sys::gguf_get_tensor_name(file, id)).to_owned(),
-                    begin..end,
-                ))
-            }
-        };
-        (0..count).filter_map(place).collect()
     }
 
     fn text(&self, key: &CStr) -> Option<String> {

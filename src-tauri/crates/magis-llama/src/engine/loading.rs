@@ -3,9 +3,9 @@
 use super::cache::Cache;
 use super::core::Core;
 use super::devices::{self, DeviceIndex};
-use super::header::{Header, TensorPlaces};
+use super::header::Header;
 use super::machine::Waits;
-use super::native::{CacheKind, Context, ContextSize, FileOrder};
+use super::native::{CacheKind, Context, ContextSize};
 use super::prefix_files::PrefixFiles;
 use super::prompt::Tokenizer;
 use super::schedule::Schedule;
@@ -20,7 +20,7 @@ use llama_cpp_2::model::LlamaModel;
 use magis_core::harmless_name;
 use magis_llm::LlmError;
 use magis_llm::memory::{KvType, Sequences};
-use magis_llm::placement::{Loading, Machine, OUTPUTS, Placement, SMALLEST_BATCH, place};
+use magis_llm::placement::{Machine, OUTPUTS, Placement, SMALLEST_BATCH, place};
 use magis_llm::protocol::{Device, Load, Loaded, Placed, Stats, UnusedLibrary};
 use magis_llm::size::ModelSize;
 use magis_platform::memory;
@@ -63,7 +63,6 @@ impl Engine {
         })?;
         let size = header.architecture().map(|architecture| header.size(&architecture));
         let size = size.map_err(refused)?;
-        let places = header.places();
         drop(header);
         let (devices, unused_libraries) = devices(load.gpu_layers);
         let device = devices
@@ -76,12 +75,12 @@ impl Engine {
         let file = ModelFile {
             path: &load.path,
             size: &size,
-            places: &places,
             device: device.map(|(index, _)| *index),
             threads: load
                 .threads
                 .filter(|threads| *threads > 0)
                 .unwrap_or_else(machine::physical_cores),
+            own_kernels: !load.without.kernels,
         };
         let mut wishes = load.wishes();
         let mut notes = Vec::new();
@@ -181,9 +180,9 @@ fn prefix_files(load: &Load, kv_type: KvType) -> Option<PrefixFiles> {
 struct ModelFile<'a> {
     path: &'a Path,
     size: &'a ModelSize,
-    places: &'a TensorPlaces,
     device: Option<DeviceIndex>,
     threads: u32,
+    own_kernels: bool,
 }
 
 /// Why a model with its context was not loaded.
@@ -222,10 +221,11 @@ impl ModelFile<'_> {
             },
             kv_type: placement.kv_type,
             threads: self.threads,
+            own_kernels: self.own_kernels
+                && (placement.gpu_layers <= self.size.layers.len() as u32 || placement.host_experts > 0),
             heads: placement.heads,
         };
-        let file_order = (placement.loading == Loading::Both).then(|| FileOrder::open(self.path, self.places));
-        let context = Context::new(&model, shape, file_order.flatten(), Arc::clone(abort));
+        let context = Context::new(&model, shape, Arc::clone(abort));
         let context = context.ok_or_else(|| Unloaded::NoMemory(native::take_errors().join("; ")))?;
         Ok((model, context))
     }

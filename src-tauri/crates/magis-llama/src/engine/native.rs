@@ -5,13 +5,12 @@
 //! and which sequence keeps what is not decided here.
 #![expect(unsafe_code, reason = "llama.cpp is a C library; each block states its invariant")]
 
-mod file_order;
 mod heads;
+mod kernels;
 
 use super::thread_tuner::Threads;
-pub use file_order::FileOrder;
-use file_order::MANY_ROWS;
 use heads::Heads;
+use kernels::OwnKernels;
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
 use magis_llm::memory::{KvType, Sequences};
@@ -65,6 +64,8 @@ pub struct ContextSize {
     pub sequences: Sequences,
     pub kv_type: KvType,
     pub threads: u32,
+    /// Whether our own kernels compute what they can, where there are some for this processor.
+    pub own_kernels: bool,
     /// Whether the model was loaded with its own heads for drafts.
     pub heads: bool,
 }
@@ -87,6 +88,11 @@ impl ContextSize {
         params.kv_unified = true;
         params.no_perf = true;
         params
+    }
+
+    /// Returns what it computes with beside llama.cpp.
+    fn kernels(&self) -> Option<OwnKernels> {
+        if self.own_kernels { OwnKernels::new() } else { None }
     }
 }
 
@@ -168,8 +174,8 @@ pub struct Context {
     vocabulary: usize,
     // Freed before the model, as the context itself.
     heads: Option<Heads>,
-    file_order: Option<FileOrder>,
-    // llama.cpp reads the flag through a pointer, and the context refers to the model: both live as long as it.
+    // llama.cpp uses both through pointers, and the context refers to the model: all three live as long as it.
+    _kernels: Option<OwnKernels>,
     abort: Arc<AtomicBool>,
     _model: Arc<LlamaModel>,
 }
@@ -181,14 +187,7 @@ unsafe impl Send for Context {}
 impl Context {
     /// Creates a context of that shape; `abort` ends a running step when it is set. None where llama.cpp refuses, for
     /// want of memory in most cases; the log says why.
-    ///
-    /// With the weights of a model in the order of its file as well, steps of many rows are computed with these.
-    pub fn new(
-        model: &Arc<LlamaModel>,
-        shape: ContextSize,
-        file_order: Option<FileOrder>,
-        abort: Arc<AtomicBool>,
-    ) -> Option<Self> {
+    pub fn new(model: &Arc<LlamaModel>, shape: ContextSize, abort: Arc<AtomicBool>) -> Option<Self> {
         let memory = CacheKind::of(model);
         let sequences = match memory {
             CacheKind::SlidingWindow(_) => shape.sequences.count() + shape.sequences.kept,
@@ -199,8 +198,9 @@ impl Context {
         }
         let mut params = shape.params(sequences);
         params.swa_full = true;
-        if let Some(file_order) = &file_order {
-            file_order.watch(&mut params);
+        let mut kernels = shape.kernels();
+        if let Some(kernels) = &mut kernels {
+            kernels.serve(&mut params);
         }
         params.abort_callback = Some(is_set);
         params.abort_callback_data = Arc::as_ptr(&abort).cast_mut().cast::<c_void>();
@@ -225,7 +225,7 @@ impl Context {
                 memory,
                 vocabulary,
                 heads,
-                file_order,
+                _kernels: kernels,
                 abort,
                 _model: Arc::clone(model),
             }
@@ -280,20 +280,7 @@ impl Context {
         };
         // SAFETY: all arrays have `count` elements and live until the call returns, which copies them; `check` has
         // made sure that no count or number is out of llama.cpp's range.
-        let decode = || unsafe { sys::llama_decode(self.raw.as_ptr(), batch) };
-        let code = match &mut self.file_order {
-            Some(weights) if count >= MANY_ROWS => {
-                weights.exchange();
-                let code = decode();
-                weights.exchange();
-                code
-            }
-            _ => decode(),
-        };
-        if let Some(weights) = self.file_order.as_mut().filter(|_| code == 0) {
-            weights.after_step(step.outputs() > 0);
-        }
-        match code {
+        match unsafe { sys::llama_decode(self.raw.as_ptr(), batch) } {
             0 => {
                 // Without their heads models answer as well, only not as fast.
                 if let Some(heads) = &mut self.heads

@@ -123,11 +123,6 @@ impl Snapshots {
         files.keep(next.extent, &next.read, &next.saved)
     }
 
-    /// Returns whether so many bytes fit into main memory beside what is saved there.
-    pub fn has_room_for(&self, bytes: usize) -> bool {
-        self.bytes() + bytes <= self.most_bytes
-    }
-
     fn all(&self) -> impl Iterator<Item = (Extent, &[Token])> {
         let in_memory = self.in_memory.iter().map(|snapshot| (snapshot.extent, &*snapshot.read));
         in_memory.chain(self.files.iter().flat_map(PrefixFiles::all))

@@ -47,7 +47,7 @@ pub fn load(
     }
     (params.load_mode, params.use_extra_bufts) = match placement.loading {
         Loading::Mapped => (sys::LLAMA_LOAD_MODE_MMAP, false),
-        Loading::Read | Loading::Both => (sys::LLAMA_LOAD_MODE_NONE, true),
+        Loading::Read => (sys::LLAMA_LOAD_MODE_NONE, true),
     };
     params.load_mtp = placement.heads;
     params.progress_callback = Some(goes_on);

@@ -16,8 +16,6 @@ pub(super) struct SavedSequence {
 
 /// Tokens that have to be saved from being computed for a sequence to be read back.
 const WORTH_READING_BACK: usize = 16;
-/// Rows of a call from which on it pays to take idle sequences out of the context for it.
-const WORTH_SAVING_OTHERS: usize = 64;
 
 impl Core {
     /// Keeps one prompt more for later workers; false where nothing is left to keep. To be called while nothing is computed.
@@ -161,27 +159,6 @@ impl Core {
             bytes: bytes?.into(),
             logits: prompt.logits,
         })
-    }
-
-    /// Saves the sequences that nobody uses and takes them out of the context, where so many rows of a call are to be computed
-    /// that it pays: attention looks at the mask of every cell up to the last one in use, whoever's it is. What cannot be saved
-    /// stays.
-    pub fn save_idle(&mut self, rows: usize) {
-        if self.without.saving_idle
-            || rows < WORTH_SAVING_OTHERS
-            || self.context.memory() != CacheKind::Attention
-            || self.loaded.placed.gpu_layers > 0
-        {
-            return;
-        }
-        let bytes_a_token = self.loaded.cache_bytes / u64::from(self.loaded.context.max(1));
-        for (sequence, prompt) in self.cache.idle() {
-            let bytes = prompt.read.len() * bytes_a_token as usize;
-            if self.snapshots.has_room_for(bytes) && self.save_sequence(sequence, prompt) {
-                self.context.clear(sequence);
-                self.cache.give_up(sequence);
-            }
-        }
     }
 
     pub(super) fn make_room(&mut self, cells: usize) {

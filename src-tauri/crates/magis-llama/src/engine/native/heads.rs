@@ -6,6 +6,7 @@
 //! its compiler names them.
 #![expect(unsafe_code, reason = "llama.cpp is a C library; each block states its invariant")]
 
+use super::kernels::OwnKernels;
 use super::{ContextSize, DecodeBatch, Sequence, Token, pointer_of};
 use llama_cpp_2::model::LlamaModel;
 use llama_cpp_sys_2 as sys;
@@ -30,6 +31,8 @@ pub struct Heads {
     vocabulary: usize,
     // What the layers made of the last tokens of each sequence.
     made: HashMap<i32, Made>,
+    // llama.cpp uses it through a pointer.
+    _kernels: Option<OwnKernels>,
 }
 
 /// What the layers made of consecutive tokens.
@@ -72,6 +75,10 @@ impl Heads {
         }
         let mut params = shape.params(shape.sequences.count());
         params.ctx_type = sys::LLAMA_CONTEXT_TYPE_MTP;
+        let mut kernels = shape.kernels();
+        if let Some(kernels) = &mut kernels {
+            kernels.serve(&mut params);
+        }
         // SAFETY: the model is alive, and outlives both contexts: the owner of the target holds it.
         let raw = NonNull::new(unsafe { sys::llama_init_from_model(pointer_of(model), params) })?;
         // SAFETY: both contexts are alive. Of the target all rows are wanted, of the heads those that are asked for.
@@ -84,6 +91,7 @@ impl Heads {
             width: usize::try_from(width).ok()?,
             vocabulary,
             made: HashMap::new(),
+            _kernels: kernels,
         })
     }
 
