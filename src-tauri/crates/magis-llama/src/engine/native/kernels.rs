@@ -24,6 +24,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_int, c_void};
 use std::ops::Range;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Rows from which on products are left to llama.cpp: all steps that prompts are computed in.
@@ -84,7 +85,7 @@ struct Row {
 impl OwnKernels {
     /// Returns what this processor computes with; none where llama.cpp's kernels are all there is.
     pub fn new() -> Option<Self> {
-        Self::of(Kernels::here().first()?)
+        Self::of(here().first()?)
     }
 
     fn of(kernels: &'static Kernels) -> Option<Self> {
@@ -109,6 +110,16 @@ impl OwnKernels {
         params.cb_eval = Some(see);
         params.cb_eval_user_data = (&raw mut *self.0).cast();
     }
+}
+
+/// Returns the kernels that this processor has what they need for, the best first.
+fn here() -> &'static [Kernels] {
+    static KERNELS: OnceLock<Vec<Kernels>> = OnceLock::new();
+    #[cfg(target_arch = "x86_64")]
+    let kernels = KERNELS.get_or_init(|| [avx512::kernels(), avx2::kernels()].into_iter().flatten().collect());
+    #[cfg(not(target_arch = "x86_64"))]
+    let kernels = KERNELS.get_or_init(Vec::new);
+    kernels
 }
 
 impl Call {

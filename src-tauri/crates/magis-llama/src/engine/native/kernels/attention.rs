@@ -15,7 +15,7 @@ pub const CELLS: usize = 16;
 const RUN: usize = 512;
 /// Rows whose heads look at cells together at the most.
 const ROWS_TOGETHER: usize = 8;
-/// The widest heads.
+/// Heads are so wide at the most: there is room for no wider keys.
 const WIDEST: usize = 256;
 /// The place of the scale in a node's parameters, behind those of the call.
 const SCALE: usize = 15;
@@ -44,7 +44,7 @@ pub struct Widened {
 /// One head of one row, with what it has summed up so far.
 pub struct Query {
     pub numbers: *const f32,
-    /// The largest score.
+    /// The largest score that it has seen, minus infinity before the first.
     pub largest: f32,
     /// The sum of the weights of all cells, each relative to the largest.
     pub weight: f32,

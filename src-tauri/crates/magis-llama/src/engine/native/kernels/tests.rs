@@ -1,4 +1,4 @@
-//! Each kernel against llama.cpp's, in graphs of one node.
+//! Each kernel against llama.cpp's, in graphs of one node, and against what its result is defined as.
 
 use super::*;
 
@@ -268,16 +268,13 @@ impl Drop for Graph {
 fn products(shape: Product) -> Vec<[Vec<f32>; 2]> {
     // SAFETY: the graph gives its own context.
     let graph = || Graph::new(|context| unsafe { shape.node(context) });
-    Kernels::here()
-        .iter()
-        .filter_map(|kernels| graph().both(kernels))
-        .collect()
+    here().iter().filter_map(|kernels| graph().both(kernels)).collect()
 }
 
 #[track_caller]
 fn assert_products_are_alike(shape: Product) {
     let all = products(shape);
-    assert_eq!(all.len(), Kernels::here().len(), "{shape:?}");
+    assert_eq!(all.len(), here().len(), "{shape:?}");
     for both in all {
         assert_alike(both, 1e-4, &shape);
     }
@@ -360,13 +357,100 @@ fn attention_is_what_it_is_defined_as() {
                 cells,
                 ..shape
             };
-            for kernels in Kernels::here() {
+            for kernels in here() {
                 // SAFETY: the graph gives its own context.
                 let graph = Graph::new(|context| unsafe { shape.node(context) });
                 let [theirs, ours] = graph.both(kernels).unwrap();
                 assert_alike([shape.exact(), ours], 1e-4, &shape);
                 // llama.cpp sums values up in 16 bits.
                 assert_alike([shape.exact(), theirs], 2e-2, &shape);
+            }
+        }
+    }
+}
+
+/// Numbers that look like chance, the same each time.
+struct Draws(u64);
+
+impl Draws {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 >> 33
+    }
+
+    fn number(&mut self) -> f32 {
+        self.next() as f32 / (1_u32 << 30) as f32 - 1.0
+    }
+}
+
+/// Returns so many blocks of any codes, whose scales of 16 bits are small numbers.
+fn blocks(draws: &mut Draws, count: usize, size: usize, halves: &[usize]) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..count * size).map(|_| draws.next() as u8).collect();
+    for block in bytes.chunks_mut(size) {
+        for at in halves {
+            block[at + 1] = 0x20 + (draws.next() % 4) as u8;
+        }
+    }
+    bytes
+}
+
+/// Returns the weights that llama.cpp takes blocks for.
+fn plain(blocks: &[u8], kind: sys::ggml_type, count: usize) -> Vec<f32> {
+    let mut weights = vec![0.0; count * BLOCK];
+    // SAFETY: as many blocks as said are read, and as many weights written.
+    unsafe {
+        let to_float = (*sys::ggml_get_type_traits(kind)).to_float.unwrap();
+        to_float(blocks.as_ptr().cast(), weights.as_mut_ptr(), weights.len() as i64);
+    }
+    weights
+}
+
+#[test]
+fn products_are_those_of_the_weights_that_llama_cpp_takes_blocks_for() {
+    let draws = &mut Draws(3);
+    for kernels in here() {
+        let kinds = [
+            (&kernels.q4, sys::GGML_TYPE_Q4_K, size_of::<Q4K>(), &[0, 2][..]),
+            (&kernels.q5, sys::GGML_TYPE_Q5_K, size_of::<Q5K>(), &[0, 2]),
+            (&kernels.q6, sys::GGML_TYPE_Q6_K, size_of::<Q6K>(), &[208]),
+        ];
+        for (multiply, kind, size, halves) in kinds {
+            for (rows, in_row, count) in [(1, 1, 1), (2, 3, 16), (5, 40, 7), (8, 13, 16)] {
+                let bytes = blocks(draws, count * in_row, size, halves);
+                let weights = plain(&bytes, kind, count * in_row);
+                let numbers: Vec<f32> = (0..rows * in_row * BLOCK).map(|_| draws.number()).collect();
+                let mut codes = vec![Codes::ZERO; rows * in_row];
+                let quantised = codes.iter_mut().zip(numbers.as_chunks::<BLOCK>().0);
+                // SAFETY: the kernels are there, so the processor has what they need; every place lies within the lists.
+                let scales: Vec<f32> = quantised
+                    .map(|(codes, numbers)| unsafe { (kernels.quantise)(numbers, codes) })
+                    .collect();
+                let mut products = vec![0.0_f32; rows * count];
+                unsafe {
+                    let of = |row: usize| row.min(rows - 1);
+                    multiply[rows - 1](
+                        bytes.as_ptr(),
+                        in_row,
+                        count,
+                        &std::array::from_fn(|row| codes.as_ptr().add(of(row) * in_row)),
+                        &std::array::from_fn(|row| scales.as_ptr().add(of(row) * in_row)),
+                        &std::array::from_fn(|row| products.as_mut_ptr().add(of(row) * count)),
+                    );
+                }
+                for (at, product) in products.iter().enumerate() {
+                    let pair =
+                        |at: usize, row: usize| (&weights[at * in_row * BLOCK..], &numbers[row * in_row * BLOCK..]);
+                    let (weights, numbers) = pair(at % count, at / count);
+                    let pairs = || weights.iter().zip(numbers).take(in_row * BLOCK);
+                    let exact: f64 = pairs().map(|(one, other)| f64::from(one * other)).sum();
+                    // Numbers in 8 bits are off by up to half a step, any way.
+                    let steps: f64 = pairs().map(|(weight, _)| f64::from(weight * weight)).sum();
+                    let slack = 6.0 * steps.sqrt() / 127.0 / 3.4;
+                    assert!(
+                        (f64::from(*product) - exact).abs() < slack,
+                        "{kind} {rows} {in_row}: {product} {exact} {slack}"
+                    );
+                }
             }
         }
     }
