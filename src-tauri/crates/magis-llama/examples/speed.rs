@@ -1,4 +1,4 @@
-//! Measures the engine on a model: `cargo run --release --example speed -- MODEL.gguf [THREADS [mapped|read|both]]`.
+//! Measures the engine on a model: `cargo run --release --example speed -- MODEL.gguf [THREADS [mapped|read]]`.
 //!
 //! Prints tokens a second for prompts and generation, the time for scoring forty continuations at once and one by one,
 //! and how long a cancelled call goes on. The numbers hold for a machine that does nothing else.

@@ -62,7 +62,7 @@ struct Space {
     scales: Vec<f32>,
 }
 
-/// Where the threads of a product wait until all have come, and what part of it is taken next.
+/// Where the threads of a node wait until all have come, and what part of it is taken next.
 #[derive(Default)]
 struct Meeting {
     arrived: AtomicUsize,
@@ -169,7 +169,7 @@ impl Call {
 }
 
 impl Shared {
-    /// Makes a product a call where it can be computed here.
+    /// Makes a product or an attention a call where it can be computed here.
     fn see(&mut self, node: &mut sys::ggml_tensor) {
         let call = match node.op {
             sys::GGML_OP_MUL_MAT => self.dense,

@@ -58,7 +58,7 @@ pub struct Query {
 /// The processor has what the kernel asks for; the cells are there; numbers and sums are as wide as the kernel is for.
 pub type Attend = unsafe fn(cells: &Cells, widened: &mut Widened, scale: f32, queries: &mut [Query]);
 
-/// What runs of cells have given each query: its largest score and its weight, and its sums; and which cells rows see.
+/// What runs of cells have given each query: its largest score and its weight, and its sums.
 #[derive(Default)]
 pub struct Runs {
     states: Vec<[f32; 2]>,
